@@ -1,0 +1,1 @@
+"""The localhost interface of a running keeper."""

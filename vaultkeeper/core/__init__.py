@@ -1,0 +1,1 @@
+"""The pure core: values in, values out; no disk, clock, randomness, threads or logging."""

@@ -1,0 +1,1 @@
+"""The vault formats, as data: one module each, listed in `registry.py`."""

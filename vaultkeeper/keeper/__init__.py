@@ -1,0 +1,1 @@
+"""The keeper: one batch of changes, start to end."""
