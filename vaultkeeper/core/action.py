@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -51,11 +52,20 @@ Grace = Literal["settle", "repair", "touch"]
 """How long a note must be quiet before its actions are done (K-31): settle, `repair_grace`, `touch_grace`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What would bring the planned notes to where their format says they should be; empty when they are there."""
+    """What would bring the planned notes to where their format says they should be; no actions when they are there."""
 
     actions: tuple[Action, ...] = ()
     findings: tuple[Finding, ...] = ()
-    graces: dict[NotePath, Grace] = field(default_factory=dict)
-    """For each note that an action begins at: the wait it asks for."""
+    """What was noticed while deciding; findings of single notes as read stand in their entries."""
+    waiting: Mapping[NotePath, Grace] = field(default_factory=dict)
+    """Notes that an action is decided for but whose wait is not over."""
+    held: frozenset[NotePath] = frozenset()
+    """Notes that an action is decided for but which a person took back (K-50)."""
+    settled: frozenset[NotePath] = frozenset()
+    """Memories with nothing left to do: what they are now is what later decisions compare with."""
+    lines: tuple[JournalLine, ...] = ()
+    """What people and other tools did to settled notes, for the journal."""
+    taken: Mapping[NotePath, NotePath] = field(default_factory=dict)
+    """Where each moved note goes, by where it stands."""

@@ -78,9 +78,12 @@ class Marker:
     schema_version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Format:
-    """A vault format as data. What the core does with a field stands at the core's function that reads it."""
+    """A vault format as data. What the core does with a field stands at the core's function that reads it.
+
+    Two formats are the same only when they are the same object, so that tables made from one can be cached by it.
+    """
 
     id: str
     marker: Marker
@@ -102,6 +105,8 @@ class Format:
     """Taken for an unknown or missing status (LT-32): never raises trust."""
     adopted_status: str
     """Given to a note that a person drags out of a status folder into a type's folder (LT-13)."""
+    dragged_statuses: Mapping[str, str]
+    """Status folder → the status that a note takes when a person drags it there (LT-13)."""
     listed_statuses: tuple[str, ...]
     """Statuses that have an index page of their own."""
     keys: tuple[Key, ...]
@@ -109,6 +114,13 @@ class Format:
     id_pattern: str
     """Regular expression that a whole id matches; its first group is the UTC time `yyyymmddThhmmss`."""
     schema_version: int
+    title_limit: int
+    """Longest title in characters (LT-22)."""
+    preview_limit: int
+    """Length in characters of a record's preview and of a journal summary (LT-53)."""
+    rules: Mapping[str, str]
+    """Which rule of the specification stands behind a decision, by the decision's name (`place`, `drag`, `words`,
+    `title`, `evidence`, `touch`): shown by `why` and in plans."""
     summary: OwnSection
     evidence: OwnSection
     related: OwnSection

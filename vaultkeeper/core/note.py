@@ -80,6 +80,8 @@ class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Text of the `evidence` field."""
     evidence_section: str
     """Text of the evidence section."""
+    preview: str = ""
+    """`Record.preview`, for the journal's word on what was before."""
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -1,0 +1,300 @@
+"""Candidates × catalog → Plan: decides for several notes at once, finds free names, mends links. Pure but for `look`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from vaultkeeper.core.action import Action, Grace, JournalLine, Plan
+from vaultkeeper.core.catalog import Catalog
+from vaultkeeper.core.decide import Decision, decide
+from vaultkeeper.core.fields import known_keys
+from vaultkeeper.core.finding import Finding, found
+from vaultkeeper.core.format import Format
+from vaultkeeper.core.frontmatter import read_frontmatter
+from vaultkeeper.core.journal_words import line_for
+from vaultkeeper.core.links import Resolver, relink
+from vaultkeeper.core.note import Base, Entry, NotePath, Record
+from vaultkeeper.core.options import Options
+from vaultkeeper.core.parse import Parsed, record_of
+from vaultkeeper.core.slug import numbered, same_name_key
+from vaultkeeper.core.text import encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One memory to plan: what it says, or what a command wants it to say, and which bytes stand on disk."""
+
+    parsed: Parsed
+    expects: str
+    """Digest of the file on disk, which an action will insist on."""
+    edited: bool = False
+    """`parsed` is not what stands on disk, so its text has to be written even if it is right."""
+    commanded: bool = False
+    """A person or an agent asked for it by name: nothing holds it back, and it is dated now."""
+    rule: str = ""
+    reason: str = ""
+    journal_op: str = ""
+    source: str = "vaultkeeper"
+
+    @property
+    def path(self) -> NotePath:
+        """Where the note stands."""
+        return self.parsed.snapshot.path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What planning may look at besides the candidates."""
+
+    catalog: Catalog
+    fmt: Format
+    options: Options
+    now: datetime
+    born: Callable[[Parsed], str]
+    """Canonical time for a note that tells none (LT-33)."""
+    look: Callable[[NotePath], Parsed | None]
+    """The present bytes of another note whose links may need mending; None: it is gone or cannot be read."""
+    ripe: Callable[[NotePath, Grace], bool] = lambda _path, _grace: True
+    """Whether a note has been quiet for that long."""
+    holds: Callable[[Action], bool] = lambda _action: False
+    """Whether a person took this very action back."""
+    left_alone: Callable[[NotePath], bool] = lambda _path: False
+    """Whether the note must not be touched now: excluded by the owner, or fought over with another tool."""
+    journal_new: bool = True
+    """Whether a note without a past is news; not so when the whole catalog is new."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A plan in the making; one per call."""
+
+    findings: list[Finding] = field(default_factory=list)
+    waiting: dict[NotePath, Grace] = field(default_factory=dict)
+    held: set[NotePath] = field(default_factory=set)
+    settled: set[NotePath] = field(default_factory=set)
+    lines: list[JournalLine] = field(default_factory=list)
+    wanted: dict[NotePath, tuple[Candidate, Decision]] = field(default_factory=dict)
+    texts: dict[NotePath, str] = field(default_factory=dict)
+    links_only: dict[NotePath, Parsed] = field(default_factory=dict)
+
+
+def plan(candidates: Sequence[Candidate], world: World) -> Plan:
+    """Decide what should happen to these notes; no actions when all of them are right (K-6, K-7).
+
+    Args:
+        candidates: memories that may be written (`frozen` empty, no doubled id), in any order.
+        world: the rest of the vault and the owner's settings.
+
+    Returns:
+        Actions in order of path, each naming the bytes it was made from.
+    """
+    draft = _Draft()
+    for candidate in sorted(candidates, key=lambda each: each.path):
+        _decide_one(candidate, world, draft)
+    moves = _name_moves(draft, world)
+    origins = _origins(candidates, world)
+    if moves or origins:
+        _mend_links(draft, moves, origins, world)
+    actions = [_action(candidate, decision, draft, world) for candidate, decision in draft.wanted.values()]
+    actions += [_links_action(parsed, draft) for parsed in draft.links_only.values()]
+    return Plan(
+        actions=tuple(sorted(actions, key=lambda action: action.path)),
+        findings=tuple(sorted(draft.findings)),
+        waiting=draft.waiting,
+        held=frozenset(draft.held),
+        settled=frozenset(draft.settled),
+        lines=tuple(draft.lines),
+        taken=moves,
+    )
+
+
+def may_be_written(parsed: Parsed, world: World) -> bool:
+    """Whether the keeper may move or rewrite the note: it can, nobody forbade it, and its id is its own."""
+    if parsed.kind not in {"memory", "plain"} or parsed.frozen or world.left_alone(parsed.snapshot.path):
+        return False
+    return parsed.fields is None or len(world.catalog.holders(parsed.fields.id)) <= 1
+
+
+def _base(candidate: Candidate, world: World) -> Base | None:
+    entry = world.catalog.get(candidate.path)
+    return entry.base if entry is not None else None
+
+
+def _decide_one(candidate: Candidate, world: World, draft: _Draft) -> None:
+    base = _base(candidate, world)
+    decision = decide(
+        candidate.parsed, base, world.fmt, world.options, world.now, commanded=candidate.commanded
+    )
+    draft.findings += decision.findings
+    path = candidate.path
+    if decision.text is None and decision.path == path and not candidate.edited:
+        if not decision.findings or decision.findings[0].code != "patch-refused":
+            draft.settled.add(path)
+            draft.lines += _observed(candidate, base, decision, world)
+        return
+    if not candidate.commanded and not world.ripe(path, decision.grace):
+        draft.waiting[path] = decision.grace
+        return
+    probe = _raw_action(candidate, decision, decision.path)
+    if not candidate.commanded and world.holds(probe):
+        draft.held.add(path)
+        draft.findings.append(found("held", path, reason=decision.reason))
+        return
+    draft.wanted[path] = (candidate, decision)
+    if decision.text is not None or candidate.edited:
+        draft.texts[path] = decision.text if decision.text is not None else candidate.parsed.text
+
+
+def _observed(candidate: Candidate, base: Base | None, decision: Decision, world: World) -> list[JournalLine]:
+    """The journal's line for what somebody else did to a note that needs nothing more."""
+    parsed = candidate.parsed
+    record = record_of(parsed, world.fmt, world.born(parsed))
+    if base is None:
+        if not world.journal_new:
+            return []
+    elif (
+        base.content == parsed.content and base.path == candidate.path and base.updated_at == record.updated_at
+    ):
+        return []
+    return [line_for(record, base, decision, source="outside")]
+
+
+def _name_moves(draft: _Draft, world: World) -> dict[NotePath, NotePath]:
+    """Give every moved note a free name (K-22, K-25); decisions are taken in order of path, so that all agree."""
+    moves: dict[NotePath, NotePath] = {}
+    given: set[str] = set()
+    for path, (candidate, decision) in draft.wanted.items():
+        if decision.path == path:
+            continue
+        target = free_name(decision.path, world.catalog, given, besides=path)
+        if target != decision.path:
+            draft.findings.append(found("name-taken", path, wanted=decision.path, taken=target))
+            draft.wanted[path] = (candidate, replace(decision, path=target))
+        given.add(same_name_key(target))
+        moves[path] = target
+    return moves
+
+
+def free_name(wanted: NotePath, catalog: Catalog, given: set[str], besides: NotePath | None = None) -> NotePath:
+    """`wanted`, or with the next free ` 2`, ` 3` …; `besides` is the note that gives its own name up."""
+    own = same_name_key(besides) if besides is not None else ""
+    target, number = wanted, 2
+    while same_name_key(target) in given or (catalog.name_taken(target) and same_name_key(target) != own):
+        target = NotePath(numbered(wanted, number))
+        number += 1
+    return target
+
+
+def _origins(candidates: Sequence[Candidate], world: World) -> dict[NotePath, NotePath]:
+    """Where notes that a person moved stood before, by where they stand: their links need mending as well."""
+    origins: dict[NotePath, NotePath] = {}
+    for candidate in candidates:
+        base = _base(candidate, world)
+        if base is not None and base.path != candidate.path and NotePath(base.path) not in world.catalog:
+            origins[candidate.path] = NotePath(base.path)
+    return origins
+
+
+def _mend_links(
+    draft: _Draft, moves: Mapping[NotePath, NotePath], origins: Mapping[NotePath, NotePath], world: World
+) -> None:
+    """K-41: in moved notes and in those that link to them, rewrite what would no longer reach its note."""
+    before = world.catalog.resolver.after(origins) if origins else world.catalog.resolver
+    after = world.catalog.resolver.after(moves)
+    travelled = {path for path in origins if path in draft.wanted or path in draft.settled} | set(moves)
+    journeys = {origins.get(path, path): moves.get(path, path) for path in sorted(travelled)}
+    concerned = travelled | {source for origin in journeys for source in world.catalog.linking_to(origin)}
+    for path in sorted(concerned):
+        _mend_one(path, draft, moves.get(path, path), origins.get(path, path), (before, after, journeys), world)
+
+
+def _mend_one(
+    path: NotePath,
+    draft: _Draft,
+    new_path: NotePath,
+    old_path: NotePath,
+    ways: tuple[Resolver, Resolver, Mapping[NotePath, NotePath]],
+    world: World,
+) -> None:
+    entry = world.catalog.get(path)
+    if entry is None or entry.kind == "page" or not entry.links:
+        return
+    parsed = draft.wanted[path][0].parsed if path in draft.wanted else world.look(path)
+    if parsed is None or (path not in draft.wanted and not may_be_written(parsed, world)):
+        return
+    text = draft.texts.get(path, parsed.text)
+    body_at = parsed.body_at
+    if text is not parsed.text:
+        body_at = read_frontmatter(text, path, known_keys(world.fmt)).body_at
+    mended = relink(text, body_at, old_path, new_path, *ways)
+    if mended == text:
+        return
+    draft.texts[path] = mended
+    if path not in draft.wanted:
+        draft.links_only[path] = parsed
+
+
+def _raw_action(candidate: Candidate, decision: Decision, target: NotePath) -> Action:
+    """The action as far as `holds` looks at it."""
+    moved = target != candidate.path
+    return Action(
+        op="move" if moved else "rewrite",
+        path=candidate.path,
+        to=target if moved else None,
+        expects=candidate.expects,
+        rule=candidate.rule or decision.rule,
+        reason=candidate.reason or decision.reason,
+    )
+
+
+def _action(candidate: Candidate, decision: Decision, draft: _Draft, world: World) -> Action:
+    text = draft.texts.get(candidate.path)
+    record = record_of(candidate.parsed, world.fmt, world.born(candidate.parsed))
+    base = _base(candidate, world)
+    lines: tuple[JournalLine, ...] = ()
+    if base is not None or world.journal_new or candidate.commanded:
+        lines = (
+            line_for(
+                record,
+                base,
+                decision,
+                op=candidate.journal_op,
+                reason=candidate.reason,
+                source=candidate.source,
+                came_from=candidate.path if base is None else None,
+            ),
+        )
+    raw = _raw_action(candidate, decision, decision.path)
+    return replace(raw, data=None if text is None else encode(text), journal=lines)
+
+
+def _links_action(parsed: Parsed, draft: _Draft) -> Action:
+    path = parsed.snapshot.path
+    return Action(
+        op="rewrite",
+        path=path,
+        expects=parsed.snapshot.digest,
+        data=encode(draft.texts[path]),
+        rule="K-41",
+        reason="links follow a moved note",
+    )
+
+
+def entry_of(parsed: Parsed, fmt: Format, born: str, base: Base | None, *, unsettled: bool) -> Entry:
+    """The catalog row of a file as it now stands."""
+    snapshot = parsed.snapshot
+    record: Record | None = record_of(parsed, fmt, born) if parsed.kind == "memory" else None
+    return Entry(
+        path=snapshot.path,
+        size=snapshot.stat.size,
+        mtime_ns=snapshot.stat.mtime_ns,
+        digest=snapshot.digest,
+        kind=parsed.kind,
+        record=record,
+        links=parsed.links,
+        findings=tuple(sorted(parsed.findings)),
+        base=base,
+        unsettled=unsettled,
+    )
