@@ -238,7 +238,7 @@ def _touch(
     assert fields is not None
     if base is None:
         return
-    edited = parsed.content != base.content
+    edited = base.content not in {"", parsed.content}
     adopted = (draft.type, draft.status) != (base.type, base.status)
     shown = fields.updated_at or fields.created_at
     if not (edited or adopted) or (shown and shown != base.updated_at):

@@ -84,6 +84,9 @@ MESSAGES: dict[str, Message] = {
     "rewrite-war": _m("error", "另一个程序反复改回这篇笔记，已停止处理", "another tool keeps undoing what is written here: the note is left alone", "找出那个程序，或在 frontmatter 里写 vaultkeeper: off", "find that tool, or write `vaultkeeper: off` in the frontmatter"),
     "held": _m("info", "你撤销过对它的修改（{reason}），不会自动再做", "you took back a change ({reason}); it is not done again by itself", "运行 vaultkeeper tidy --all 可以再做", "`vaultkeeper tidy --all` does it again"),
     "action-failed": _m("error", "未能完成（{op}）：{reason}", "could not be done ({op}): {reason}", "稍后会自动重试", "it is tried again by itself"),
+    "misplaced": _m("warning", "应该放在 {to}（{reason}）", "belongs at {to} ({reason})", *_TIDY),
+    "out-of-step": _m("info", "需要更新：{reason}", "wants an update: {reason}", *_TIDY),
+    "pages-stale": _m("info", "{count} 个索引页需要更新", "{count} index pages want an update", *_TIDY),
     # index pages, settings (K-9, K-95)
     "page-markers": _m("error", "索引页的标记缺失、重复或损坏，未写入", "the page's markers are missing, doubled or damaged: nothing was written", "恢复一对 {begin} 和 {end} 标记，或删除此页", "restore one pair of {begin} and {end}, or delete the page"),
     "page-text-kept": _m("warning", "有人在生成区域内写了文字，已移到下面", "text written inside the generated block was moved below it", "把自己的文字写在标记之外", "write outside the markers"),

@@ -75,7 +75,7 @@ class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Text of the H1, empty without one."""
     updated_at: str
     content: str
-    """Digest of the text without its `updated_at` line, newlines as LF."""
+    """Digest of the text without its `updated_at` line, newlines as LF; empty where it is not known."""
     evidence: str
     """Text of the `evidence` field."""
     evidence_section: str

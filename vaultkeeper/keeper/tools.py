@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 from vaultkeeper.core.finding import Finding
 from vaultkeeper.core.format import Format
@@ -46,8 +47,8 @@ class Tools:
     """That many random lower-case hex digits, for new ids."""
     state: Path
     """This vault's folder among the user's state."""
-    export: str = "auto"
+    export: Literal["auto", "on", "off"] = "auto"
     """`export_index`: auto, on or off (LT-50)."""
     waits: Waits = Waits()
-    polling: str = "auto"
+    polling: Literal["auto", "on", "off"] = "auto"
     settings_findings: tuple[Finding, ...] = ()

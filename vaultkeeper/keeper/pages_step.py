@@ -1,0 +1,193 @@
+"""The last step of a batch: index pages follow the catalog (LT-52, LT-54, K-34); each is written at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vaultkeeper.core.action import Action
+from vaultkeeper.core.bases import BASE_PATH, bases_view, is_ours
+from vaultkeeper.core.catalog import Catalog
+from vaultkeeper.core.errors import VaultkeeperError
+from vaultkeeper.core.finding import Finding, found
+from vaultkeeper.core.note import Entry, NotePath, digest_of
+from vaultkeeper.core.page_text import BEGIN, END, MarkersDamagedError, splice
+from vaultkeeper.core.pages import HEALTH_KEY, Page, page_keys, render_pages, surplus
+from vaultkeeper.core.text import NotTextError, decode, encode
+from vaultkeeper.keeper.census import Census
+from vaultkeeper.keeper.tools import Tools
+from vaultkeeper.store.vault import Receipt
+
+
+class PagesStep:
+    """Knows which pages may be stale, and makes the actions that bring them up to date."""
+
+    def __init__(self, tools: Tools, census: Census) -> None:
+        self.tools = tools
+        self.census = census
+        self.all_stale = False
+        self.findings: dict[NotePath, Finding] = {}
+        """Trouble with single pages: damaged markers, a person's words inside the block."""
+        self._health: tuple[Finding, ...] | None = None
+
+    def actions(self, health: Sequence[Finding]) -> list[Action]:
+        """What brings the pages up to date; afterwards nothing is stale unless an action is not done."""
+        keys = self._stale_keys(health)
+        if not keys and keys is not None:
+            return []
+        actions = self._page_actions(self.census.catalog, tuple(health), keys)
+        self._health = tuple(health)
+        self.all_stale = False
+        self.census.touched.clear()
+        return [action for action in actions if not self.tools.files.held.holds(action)]
+
+    def preview(self, catalog: Catalog, health: Sequence[Finding]) -> list[Action]:
+        """The page actions that a catalog to come would want, with nothing remembered."""
+        kept = dict(self.findings)
+        actions = self._page_actions(catalog, tuple(health), None)
+        self.findings = kept
+        return [action for action in actions if not self.tools.files.held.holds(action)]
+
+    def stale_again(self, path: NotePath) -> None:
+        """A page could not be written: look at all of them next time."""
+        self.all_stale = True
+        self.census.observe([path])
+
+    def took_place(self, receipt: Receipt) -> None:
+        """The catalog after a page was written or taken away."""
+        action = receipt.action
+        if not action.path.endswith(".md"):
+            return
+        if action.op == "trash" or action.data is None or receipt.stat is None or receipt.digest is None:
+            self.census.catalog.drop(action.path)
+            return
+        entry = Entry(
+            path=receipt.path,
+            size=receipt.stat.size,
+            mtime_ns=receipt.stat.mtime_ns,
+            digest=receipt.digest,
+            kind="page",
+        )
+        self.census.catalog.put(entry)
+
+    def _stale_keys(self, health: Sequence[Finding]) -> set[str] | None:
+        """Keys of the pages to make; None: all."""
+        if self.all_stale or self._health is None:
+            return None if self.all_stale or self.census.touched else set()
+        keys: set[str] = set()
+        for before, after in self.census.touched.values():
+            if (before and before.kind == "page") or (after and after.kind == "page"):
+                return None
+            old, new = _shown(before), _shown(after)
+            if old != new:
+                keys |= page_keys(before.record if before else None, self.tools.fmt)
+                keys |= page_keys(after.record if after else None, self.tools.fmt)
+        if tuple(health) != self._health:
+            keys.add(HEALTH_KEY)
+        return keys
+
+    def _page_actions(
+        self, catalog: Catalog, health: tuple[Finding, ...], keys: set[str] | None
+    ) -> list[Action]:
+        tools = self.tools
+        pages = render_pages(
+            catalog.entries, tools.fmt, tools.options.language, catalog.resolver, health, only=keys
+        )
+        actions = [action for page in pages if (action := self._page_action(page)) is not None]
+        existing = [entry.path for entry in catalog if entry.kind == "page"]
+        for path in surplus(existing, pages, tools.fmt):
+            actions += self._surplus_action(path)
+        if keys is None and tools.options.bases:
+            actions += self._bases_action()
+        return sorted(actions, key=lambda action: action.path)
+
+    def _page_action(self, page: Page) -> Action | None:
+        """The write that gives the page its text; None where it has it, or where a person has to look first."""
+        old, digest = self._read(page.path)
+        self.findings.pop(page.path, None)
+        if old is None and digest is not None:
+            return None
+        try:
+            spliced = splice(old, page.block, page.preface)
+        except MarkersDamagedError:
+            self.findings[page.path] = found("page-markers", page.path, begin=BEGIN, end=END)
+            return None
+        if spliced.kept:
+            self.findings[page.path] = found("page-text-kept", page.path)
+        if spliced.text == old:
+            return None
+        return Action(
+            op="page",
+            path=page.path,
+            expects=digest,
+            data=encode(spliced.text),
+            rule=self.tools.fmt.rules["pages"],
+            reason="the index follows the notes",
+        )
+
+    def _read(self, path: NotePath) -> tuple[str | None, str | None]:
+        """Text and digest of a page; (None, None) when it is not there, (None, digest) when it is no text."""
+        try:
+            snapshot = self.tools.files.read(path)
+        except VaultkeeperError as error:
+            self.findings[path] = found("unreadable", path, reason=str(error))
+            return None, ""
+        if snapshot is None:
+            return None, None
+        try:
+            return decode(snapshot.data), snapshot.digest
+        except NotTextError:
+            self.findings[path] = found("page-markers", path, begin=BEGIN, end=END)
+            return None, snapshot.digest
+
+    def _surplus_action(self, path: NotePath) -> list[Action]:
+        """Take a split page away that is no longer needed; one that holds a person's words only loses its list."""
+        text, digest = self._read(path)
+        if text is None or digest is None:
+            return []
+        try:
+            emptied = splice(text, "", "").text
+        except MarkersDamagedError:
+            return []
+        rule = self.tools.fmt.rules["pages"]
+        if _only_ours(emptied):
+            return [Action(op="trash", path=path, expects=digest, rule=rule, reason="the list is shorter now")]
+        if emptied == text:
+            return []
+        return [
+            Action(op="page", path=path, expects=digest, data=encode(emptied), rule=rule, reason="no entries left")
+        ]
+
+    def _bases_action(self) -> list[Action]:
+        """LT-54: the view is made when missing, renewed while it is ours to the byte, and else a person's."""
+        text, digest = self._read(BASE_PATH)
+        wanted = bases_view(self.tools.fmt, self.tools.options.language)
+        if text == wanted or digest == "" or (text is not None and not is_ours(text)):
+            return []
+        if text is None and digest is not None:
+            return []
+        return [
+            Action(
+                op="page",
+                path=BASE_PATH,
+                expects=digest,
+                data=encode(wanted),
+                rule=self.tools.fmt.rules["bases"],
+                reason="the Bases view was missing" if digest is None else "the Bases view is newer",
+            )
+        ]
+
+
+def _shown(entry: Entry | None) -> tuple[object, ...] | None:
+    """What pages can show of an entry."""
+    return None if entry is None or entry.record is None else (entry.path, entry.kind, entry.record)
+
+
+def _only_ours(text: str) -> bool:
+    """Whether a page with an emptied block holds no words but a first heading."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("<!-- vaultkeeper:")]
+    return len(lines) <= 1 and all(line.startswith("# ") for line in lines)
+
+
+def digest_of_text(text: str) -> str:
+    """Digest of a text as it is written."""
+    return digest_of(encode(text))
