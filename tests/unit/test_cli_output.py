@@ -1,0 +1,337 @@
+"""What the terminal shows: tables, phrases, advice, safety of names, the live view."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from vaultkeeper.cli import output, render, views
+from vaultkeeper.cli.live import LiveView, event_line, narrator
+from vaultkeeper.cli.resolve import note_reference
+from vaultkeeper.core import errors
+
+READY: dict[str, object] = {
+    "event": "ready",
+    "api": "http://127.0.0.1:5000",
+    "vaults": [{"key": "k", "path": "/v/笔记"}],
+}
+MOVE: dict[str, object] = {
+    "event": "action", "vault": "/v", "op": "move", "path": "Decisions/数据库选型.md", "to": "Archive/数据库选型.md",
+    "rule": "LT-10", "reason": "status is archived",
+}  # fmt: skip
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Standard output from here on: a terminal of 80 columns."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("VAULTKEEPER_LANGUAGE", "en")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    return stream
+
+
+TABLE = views.Table(("severity", "where"), (("error", "a" * 200), ("info", "笔记.md:3")))
+
+
+@pytest.mark.rule("IF-20")
+def test_a_terminal_gets_headings_and_colour_within_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    render.show([TABLE, "done"])
+    text = terminal.getvalue()
+    assert "where" in text
+    assert "\x1b[1;31merror" in text
+    assert text.count("a" * 60) == 3, "folded, not cut"
+
+
+@pytest.mark.rule("IF-20")
+def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "1")
+    render.show([TABLE])
+    text = terminal.getvalue()
+    assert "error" in text
+    assert "31m" not in text
+
+
+@pytest.mark.rule("IF-20")
+def test_what_is_piped_is_plain_and_one_line_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+    render.show([TABLE, "a sentence"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines] == [
+        ["error", "a" * 200],
+        ["info", "笔记.md:3"],
+        ["a", "sentence"],
+    ]
+
+
+def test_a_note_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    render.show(
+        [views.Table(("", ""), (("x\x1b]0;evil\x07", "a\u202eb"),)), "\x9b2J", views.Text("one\n\ttwo\x08\n")]
+    )
+    out = capsys.readouterr().out
+    assert not set(out) & set("\x1b\x07\u202e\x9b\x08")
+    assert "\\u001b" in out
+    assert "one\n\ttwo" in out
+
+
+def test_names_are_one_line_in_a_table() -> None:
+    assert render.printable("a\nb\tc") == "a⏎b c"
+    assert render.printable("\udcff") == "\\udcff"
+
+
+@pytest.mark.rule("K-96")
+@pytest.mark.parametrize(
+    ("environ", "document", "language"),
+    [
+        ({"LANG": "zh_CN.UTF-8"}, {}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "de_DE.UTF-8"}, {}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, {"language": "en"}, "en"),
+        ({"VAULTKEEPER_LANGUAGE": "zh", "LANG": "C"}, {}, "zh"),
+        ({}, {}, "en"),
+    ],
+)
+def test_wording_follows_the_vault_then_the_user(
+    environ: dict[str, str], document: dict[str, object], language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("VAULTKEEPER_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert render.language_of(document) == language
+
+
+@pytest.mark.rule("IF-20")
+def test_json_survives_a_code_page_without_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(data, encoding="cp1252"))
+    output.print_json({"path": "笔记.md"})
+    sys.stdout.flush()
+    assert json.loads(data.getvalue()) == {"path": "笔记.md"}
+
+
+@pytest.mark.rule("K-97")
+def test_progress_shows_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with output.progress() as show:
+        assert show is None
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    with output.progress() as show:
+        assert show is not None
+        show("reading", 1, 2)
+        show("reading", 2, 2)
+    assert "reading" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("error", "part"),
+    [
+        (errors.UnknownNoteError("x", ("near.md",)), "  near.md"),
+        (errors.UnknownNoteError("x"), "its id or its title"),
+        (errors.AmbiguousNoteError("x", ("a.md", "b.md")), "  a.md\n  b.md"),
+        (errors.VaultBusyError("/v", 12, "desk"), "process 12 on desk"),
+        (errors.ChangedMeanwhileError("a.md"), "try again"),
+        (errors.VaultUnavailableError("/v", "gone"), "network share"),
+        (errors.FormatError("/v", "no marker"), "vaultkeeper init"),
+    ],
+)
+def test_every_error_says_what_to_do(error: errors.VaultkeeperError, part: str) -> None:
+    assert part in render.advice(error, "en")
+    assert render.advice(error, "zh") not in {"", render.advice(error, "en")}
+
+
+def test_an_error_that_says_it_all_gets_no_advice() -> None:
+    assert render.advice(errors.UserError("no"), "en") == ""
+
+
+@pytest.mark.rule("IF-3", "K-51")
+def test_actions_are_told_in_words() -> None:
+    told = [
+        views.action_phrase({"op": op, "path": "a/x.md", "to": "b/y.md"}, "en")
+        for op in ("create", "move", "odd")
+    ]
+    assert told == ["made a/x.md", "moved a/x.md → b/y.md", "odd a/x.md"]
+    assert views.action_phrase(MOVE, "zh") == "移动 Decisions/数据库选型.md → Archive/"
+    assert views.action_phrase(MOVE, "en", dry_run=True).startswith("would move")
+
+
+@pytest.mark.rule("K-51")
+def test_a_dry_run_says_that_nothing_was_changed() -> None:
+    blocks = list(views.acted({"dry_run": True, "batch": None, "actions": [MOVE], "findings": []}, "en"))
+    assert isinstance(blocks[0], views.Table)
+    assert blocks[0].rows[0][0].startswith("would move")
+    assert blocks[-1] == "Nothing was changed: this was a dry run."
+
+
+def test_a_batch_says_how_to_take_it_back() -> None:
+    assert (
+        list(views.acted({"batch": "b1", "actions": [MOVE]}, "en"))[-1]
+        == "Batch b1; take it back: vaultkeeper undo b1"
+    )
+
+
+def test_a_written_note_is_named_and_a_refused_one_explained() -> None:
+    done = {"committed": True, "path": "Tasks/x.md", "line": 1, "id": "mem_1", "findings": [{"code": "c"}]}
+    assert next(views.written(done, "en")) == "Wrote Tasks/x.md:1 (mem_1)"
+    assert list(views.written({"committed": False, "reason": "it is there"}, "en")) == [
+        "Nothing was written: it is there"
+    ]
+
+
+def test_an_explanation_shows_facts_then_actions() -> None:
+    blocks = list(views.explained({"path": "a.md", "held": False, "actions": [MOVE]}, "en"))
+    assert blocks[0] == views.Table(("", ""), (("path", "a.md"), ("held", "no")))
+    assert isinstance(blocks[1], views.Table)
+    assert len(list(views.explained({"path": "a.md", "actions": []}, "en"))) == 1
+
+
+def test_a_note_is_shown_with_its_text() -> None:
+    blocks = list(
+        views.shown(
+            {
+                "path": "a.md",
+                "tags": ["x", "y"],
+                "place": {"folder": "a"},
+                "n": 3,
+                "no": None,
+                "text": "# A\n",
+            },
+            "en",
+        )
+    )
+    assert blocks == [
+        views.Table(
+            ("", ""), (("path", "a.md"), ("tags", "x, y"), ("place", "folder=a"), ("n", "3"), ("no", ""))
+        ),
+        views.Text("# A\n"),
+    ]
+
+
+def test_any_answer_can_be_read() -> None:
+    assert list(views.facts({"entries": [{"at": "t", "op": "move"}, {"op": "x", "id": 1}]}, "en")) == [
+        views.Table(("at", "op", "id"), (("t", "move", ""), ("", "x", "1")))
+    ]
+
+
+def test_a_file_named_from_a_subfolder_is_the_vaults_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = tmp_path / "vault"
+    (vault / "Tasks").mkdir(parents=True)
+    (vault / "Tasks" / "x.md").write_text("x", "utf-8")
+    (tmp_path / "outside.md").write_text("x", "utf-8")
+    (tmp_path / "linked").symlink_to(vault)
+    monkeypatch.chdir(vault / "Tasks")
+    assert note_reference(vault, "x.md") == "Tasks/x.md"
+    assert note_reference(tmp_path / "linked", "x.md") == "Tasks/x.md"
+    assert note_reference(vault, str(tmp_path / "linked" / "Tasks" / "x.md")) == "Tasks/x.md"
+    assert note_reference(vault, "Tasks/x.md") == "Tasks/x.md"
+    assert note_reference(vault, "A title") == "A title"
+    assert note_reference(vault, "../../outside.md") == "../../outside.md"
+
+
+EVENTS = [
+    (READY, "http://127.0.0.1:5000 /v/笔记"),
+    (MOVE, "moved Decisions/数据库选型.md → Archive/ (LT-10 · status is archived)"),
+    ({"event": "action", "op": "page", "path": "Index/All.md"}, "updated the page Index/All.md"),
+    ({"event": "finding", "severity": "error", "path": "a.md", "message": "no"}, "error: a.md: no"),
+    ({"event": "state", "state": "degraded", "reason": "no events"}, "degraded: no events"),
+    ({"event": "state", "state": "odd"}, "odd"),
+    ({"event": "batch", "batch": "b1"}, "batch batch=b1"),
+    ({"event": "ready", "api": "http://127.0.0.1:1", "vaults": ["/a", "/b"]}, "http://127.0.0.1:1 /a, /b"),
+]
+
+
+@pytest.mark.rule("IF-4")
+@pytest.mark.parametrize(("event", "line"), EVENTS)
+def test_an_event_is_one_line(event: dict[str, object], line: str) -> None:
+    assert event_line(event, "en") == line
+
+
+@pytest.mark.rule("IF-4")
+def test_piped_the_first_line_holds_the_address(capsys: pytest.CaptureFixture[str]) -> None:
+    with narrator(threading.Event(), as_json=False) as publish:
+        publish(READY)
+        publish({"event": "finding", "path": "a\x1b.md", "code": "c", "message": "x\ny"})
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("http://127.0.0.1:5000 ")
+    assert second == "c: a\\u001b.md: x⏎y"
+
+
+@pytest.mark.rule("IF-4", "IF-20")
+def test_as_json_each_event_is_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with narrator(threading.Event(), as_json=True) as publish:
+        publish(READY)
+        publish(MOVE)
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [READY, MOVE]
+
+
+@pytest.mark.rule("IF-4")
+def test_a_reader_that_goes_away_ends_the_watch_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    stop = threading.Event()
+    monkeypatch.setattr(sys, "stdout", Closed())
+    narrating = narrator(stop, as_json=False)
+    publish = narrating.__enter__()
+    publish(READY)
+    assert stop.is_set()
+    publish(MOVE)
+    with pytest.raises(BrokenPipeError):
+        narrating.__exit__(None, None, None)
+
+
+@pytest.mark.rule("IF-4")
+def test_the_live_view_shows_address_state_and_the_last_actions_in_80_columns() -> None:
+    view = LiveView("zh", lambda: "12:00:00")
+    for event in (READY, {"event": "state", "vault": "/v", "state": "paused", "notes": 12}):
+        view.take(event)
+    for _ in range(20):
+        view.take(MOVE)
+    for _ in range(2):
+        view.take({"event": "finding", "vault": "/v", "path": "a.md", "code": "c", "message": "m"})
+    view.take({"event": "batch", "batch": "b"})
+    from rich.cells import cell_len
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=80).print(view)
+    lines = out.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    text = out.getvalue()
+    assert "http://127.0.0.1:5000" in text
+    assert "已暂停" in text
+    assert "/v/笔记" in text
+    assert "12:00:00" in text
+    assert text.count("LT-10") == 15
+    assert "20" in text
+
+
+@pytest.mark.rule("IF-4")
+def test_on_a_terminal_the_address_stands_above_the_live_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with narrator(threading.Event(), as_json=False) as publish:
+        publish({"event": "state", "state": "waiting"})
+        publish(READY)
+        publish(MOVE)
+    text = terminal.getvalue()
+    assert text.splitlines()[0].startswith("http://127.0.0.1:5000 ")
+    assert "moved" in text
