@@ -7,10 +7,11 @@ import json
 import os
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -33,6 +34,8 @@ class Keeper:
         self.key = vault_key(self.vault)
         self.state = folder / "state"
         self.error: Exception | None = None
+        self.before: Callable[[], object] = lambda: None
+        self.called = threading.Event()
         self.calls: list[tuple[str, str, dict[str, object]]] = []
         self.server = ApiServer(self.command, self.vaults, self.state, "1.2.3")
         self.url = self.server.start()
@@ -45,10 +48,12 @@ class Keeper:
         return endpoint
 
     def vaults(self) -> list[dict[str, object]]:
-        return [{"key": self.key, "path": str(self.vault)}]
+        return [{"key": self.key, "vault": str(self.vault), "state": "watching"}]
 
     def command(self, key: str, verb: str, args: dict[str, object]) -> dict[str, object]:
         self.calls.append((key, verb, args))
+        self.called.set()
+        self.before()
         if self.error is not None:
             raise self.error
         return {"verb": verb, "args": args}
@@ -113,7 +118,7 @@ def test_the_endpoint_is_for_the_user_alone_and_holds_a_256_bit_token(keeper: Ke
     assert set(data) == {"url", "token", "pid", "vaults"}
     assert data["url"] == keeper.url
     assert data["pid"] == os.getpid()
-    assert data["vaults"] == keeper.vaults()
+    assert data["vaults"] == [{"key": keeper.key, "vault": str(keeper.vault)}]
     assert len(data["token"]) >= 43
     if os.name == "posix":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -399,6 +404,27 @@ def test_a_keeper_that_dies_during_a_command_is_unavailable(tmp_path: Path) -> N
         with pytest.raises(errors.VaultUnavailableError, match="went away during `tidy`"):
             client.command("tidy", {})
         thread.join()
+
+
+@pytest.mark.rule("K-83")
+def test_a_caller_that_hangs_up_is_nothing_to_report(
+    keeper: Keeper, caplog: pytest.LogCaptureFixture
+) -> None:
+    gone = threading.Event()
+    keeper.before = gone.wait
+    request = f"POST /v1/vaults/{quote(keeper.key)}/commands HTTP/1.1\r\nHost: 127.0.0.1:{keeper.port}\r\n"
+    request += f"Authorization: Bearer {keeper.endpoint.token}\r\nContent-Length: 12\r\n\r\n" + '{"verb":"x"}'
+    with socket.create_connection(("127.0.0.1", keeper.port), timeout=20) as caller:
+        # Closing with a reset, as a process that is killed does.
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        caller.sendall(request.encode())
+        keeper.called.wait()
+    gone.set()
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join()
+    assert keeper.client().command("tidy", {})
+    assert not caplog.text
 
 
 # finding the keeper

@@ -18,7 +18,7 @@ from vaultkeeper.core import errors
 READY: dict[str, object] = {
     "event": "ready",
     "api": "http://127.0.0.1:5000",
-    "vaults": [{"key": "k", "path": "/v/笔记"}],
+    "vaults": [{"key": "k", "vault": "/v/笔记"}],
 }
 MOVE: dict[str, object] = {
     "event": "action", "vault": "/v", "op": "move", "path": "Decisions/数据库选型.md", "to": "Archive/数据库选型.md",
@@ -186,47 +186,64 @@ def test_a_batch_says_how_to_take_it_back() -> None:
     )
 
 
-def test_a_written_note_is_named_and_a_refused_one_explained() -> None:
-    done = {"committed": True, "path": "Tasks/x.md", "line": 1, "id": "mem_1", "findings": [{"code": "c"}]}
-    assert next(views.written(done, "en")) == "Wrote Tasks/x.md:1 (mem_1)"
-    assert list(views.written({"committed": False, "reason": "it is there"}, "en")) == [
-        "Nothing was written: it is there"
-    ]
+def test_a_written_note_is_named_with_what_else_changed() -> None:
+    done = {
+        "committed": True,
+        "path": "Tasks/x.md",
+        "line": 1,
+        "id": "mem_1",
+        "batch": "b1",
+        "actions": [MOVE],
+    }
+    blocks = list(views.written(done | {"warnings": ["much like y.md"], "reason": "created"}, "en"))
+    assert blocks[:2] == ["Wrote Tasks/x.md:1 (mem_1)", "much like y.md"]
+    assert isinstance(blocks[2], views.Table)
+    assert blocks[2].rows[0][0].startswith("moved")
 
 
-def test_an_explanation_shows_facts_then_actions() -> None:
-    blocks = list(views.explained({"path": "a.md", "held": False, "actions": [MOVE]}, "en"))
-    assert blocks[0] == views.Table(("", ""), (("path", "a.md"), ("held", "no")))
+def test_a_note_that_was_not_written_says_why() -> None:
+    blocks = list(views.written({"committed": False, "reason": "it says so already", "actions": []}, "en"))
+    assert blocks == ["Nothing was written: it says so already"]
+
+
+@pytest.mark.rule("K-51")
+def test_a_dry_run_of_new_tells_what_it_would_do() -> None:
+    blocks = list(views.written({"committed": False, "reason": "dry run", "actions": [MOVE]}, "en"))
     assert isinstance(blocks[1], views.Table)
-    assert len(list(views.explained({"path": "a.md", "actions": []}, "en"))) == 1
+    assert blocks[1].rows[0][0].startswith("would move")
 
 
-def test_a_note_is_shown_with_its_text() -> None:
-    blocks = list(
-        views.shown(
-            {
-                "path": "a.md",
-                "tags": ["x", "y"],
-                "place": {"folder": "a"},
-                "n": 3,
-                "no": None,
-                "text": "# A\n",
-            },
-            "en",
-        )
-    )
-    assert blocks == [
+@pytest.mark.rule("K-52")
+def test_an_explanation_shows_facts_then_actions_then_findings() -> None:
+    finding = {"severity": "info", "path": "a.md", "line": 0, "code": "held", "message": "m"}
+    document = {"path": "a.md", "held": True, "actions": [{**MOVE, "at": "t"}], "findings": [finding]}
+    assert list(views.explained(document, "en")) == [
+        views.Table(("", ""), (("path", "a.md"), ("held", "yes"))),
         views.Table(
-            ("", ""), (("path", "a.md"), ("tags", "x, y"), ("place", "folder=a"), ("n", "3"), ("no", ""))
+            ("when", "what", "rule", "why"),
+            (("t", "moved Decisions/数据库选型.md → Archive/", "LT-10", "status is archived"),),
         ),
+        views.Table(("severity", "where", "what"), (("info", "a.md", "m [held]"),)),
+    ]
+    assert len(list(views.explained({"path": "a.md", "actions": [], "findings": []}, "en"))) == 1
+
+
+@pytest.mark.rule("IF-7")
+def test_a_note_is_shown_with_its_fields_and_its_text() -> None:
+    fields = {"id": "mem_1", "tags": ("x", "y"), "aliases": (), "pinned": False, "importance": None}
+    assert list(
+        views.shown({"path": "a.md", "reason": "shown", "fields": fields, "text": "# A\n"}, "en")
+    ) == [
+        views.Table(("", ""), (("path", "a.md"), ("id", "mem_1"), ("tags", "x, y"), ("pinned", "no"))),
         views.Text("# A\n"),
     ]
+    assert len(list(views.shown({"path": "a.md"}, "en"))) == 1
 
 
 def test_any_answer_can_be_read() -> None:
-    assert list(views.facts({"entries": [{"at": "t", "op": "move"}, {"op": "x", "id": 1}]}, "en")) == [
-        views.Table(("at", "op", "id"), (("t", "move", ""), ("", "x", "1")))
-    ]
+    assert list(
+        views.facts({"entries": [{"at": "t", "op": "move"}, {"op": "x", "id": 1, "more": {"a": 1}}]}, "en")
+    ) == [views.Table(("at", "op", "id", "more"), (("t", "move", "", ""), ("", "x", "1", "a=1")))]
 
 
 def test_a_file_named_from_a_subfolder_is_the_vaults_note(

@@ -17,7 +17,7 @@ _FILE_NAME = "endpoint.json"
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """Address and token of a running keeper. `vaults` holds what `GET /v1/vaults` answered when it started."""
+    """Address and token of a running keeper. `vaults` are those it serves, each with `key` and folder."""
 
     url: str
     token: str

@@ -248,4 +248,4 @@ def _parsed(body: bytes) -> Command:
 
 def _roots(vaults: list[dict[str, object]]) -> dict[str, str]:
     """Folders that no problem document shows, each with the name shown instead."""
-    return {path: os.path.basename(path) for vault in vaults if (path := str(vault.get("path", "")))}
+    return {path: os.path.basename(path) for vault in vaults if (path := str(vault.get("vault", "")))}

@@ -20,7 +20,7 @@ class ApiServer:
     """Owns the socket, the token and `endpoint.json`. Commands run in the thread of their request.
 
     `commands` gets a vault's key, a verb and its arguments; what it raises of `core.errors` reaches the caller as the
-    same exception. `vaults` lists what is kept, each with at least `key` and `path`.
+    same exception. `vaults` lists what is kept, each with at least its `key` and, as `vault`, its folder.
     """
 
     def __init__(
@@ -45,7 +45,8 @@ class ApiServer:
         url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._serve, args=(self._server,), name="api", daemon=True)
         self._thread.start()
-        vaults = self._vaults()
+        # Names and places only: the state of a vault would be stale in a file.
+        vaults = [{name: vault[name] for name in ("key", "vault")} for vault in self._vaults()]
         self._files = endpoint_files(self._state, [str(vault["key"]) for vault in vaults])
         endpoint = Endpoint(url=url, token=self._token, pid=os.getpid(), vaults=tuple(vaults))
         for file in self._files:

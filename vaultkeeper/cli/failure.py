@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import traceback
-from pathlib import Path
 
 import click
 
@@ -62,15 +61,15 @@ def _of_system(error: OSError) -> str:
 
 def _kept_for_report(error: Exception) -> str:
     """Keep where it happened in the state folder; the sentence that says so."""
-    from vaultkeeper.store.atomic import write_atomic
-    from vaultkeeper.store.folders import app_folders
-
-    file = Path(app_folders(os.environ).state) / "last-error.txt"
     trace = "".join(traceback.format_exception(error))
     try:
+        from vaultkeeper.store.atomic import write_atomic
+        from vaultkeeper.store.folders import app_folders
+
+        file = app_folders(os.environ).state / "last-error.txt"
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(file, trace.encode(errors="backslashreplace"), mode=0o600)
-    except (OSError, errors.VaultkeeperError):
+    except (OSError, ImportError, errors.VaultkeeperError):
         return "This is a bug in vaultkeeper; VAULTKEEPER_DEBUG=1 shows where it happened."
     return f"This is a bug in vaultkeeper; where it happened stands in {file}"
 

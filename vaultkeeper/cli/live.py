@@ -211,6 +211,4 @@ def _state(state: object, language: Language) -> str:
 
 def _names(vaults: object) -> str:
     rows = vaults if isinstance(vaults, list | tuple) else []
-    return ", ".join(
-        str(row.get("path") or row.get("name")) if isinstance(row, Mapping) else str(row) for row in rows
-    )
+    return ", ".join(str(row.get("vault")) if isinstance(row, Mapping) else str(row) for row in rows)

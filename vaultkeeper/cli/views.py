@@ -42,8 +42,11 @@ _WANTED: dict[str, Bilingual] = {
     "page": Bilingual("将更新索引页 {path}", "would update the page {path}"),
     "trash": Bilingual("将移走 {path}", "would take away {path}"),
 }
+_EMPTY: tuple[object, ...] = (None, "", [], ())
+"""Values of fields that a note does not have."""
 _HEADINGS: dict[str, Bilingual] = {
     "severity": Bilingual("级别", "severity"),
+    "when": Bilingual("时间", "when"),
     "where": Bilingual("位置", "where"),
     "what": Bilingual("内容", "what"),
     "rule": Bilingual("规则", "rule"),
@@ -95,14 +98,7 @@ def acted(document: Document, language: Language) -> Iterator[Block]:
         headings = _headings(language, "what", "rule", "reason")
         yield Table(
             headings,
-            tuple(
-                (
-                    action_phrase(row, language, dry_run=dry_run),
-                    _text(row.get("rule")),
-                    _text(row.get("reason")),
-                )
-                for row in actions
-            ),
+            tuple(_told(row, language, dry_run=dry_run) for row in actions),
         )
     else:
         yield Bilingual("没有要做的事。", "Nothing to do.")[language]
@@ -136,22 +132,35 @@ def written(document: Document, language: Language) -> Iterator[Block]:
         yield Bilingual("没有写入：{reason}", "Nothing was written: {reason}")[language].format(
             reason=document.get("reason")
         )
-    if rows_of(document, "actions") or rows_of(document, "findings"):
-        yield from acted(document, language)
+    for warning in _list(document.get("warnings")):
+        yield _text(warning)
+    if rows_of(document, "actions"):
+        dry_run = document.get("reason") == "dry run"
+        yield from acted({"dry_run": dry_run, **document}, language)
 
 
 def shown(document: Document, language: Language) -> Iterator[Block]:
     """The answer of `show`: the facts of a note, then its text."""
-    yield from facts({key: value for key, value in document.items() if key != "text"}, language)
+    fields = document.get("fields")
+    known = {"path": document.get("path")} | (dict(fields) if isinstance(fields, Mapping) else {})
+    yield from facts({key: value for key, value in known.items() if value not in _EMPTY}, language)
     if "text" in document:
         yield Text(_text(document["text"]))
 
 
 def explained(document: Document, language: Language) -> Iterator[Block]:
     """The answer of `why` (K-52): the note's place and rule, then the last actions on it."""
-    yield from facts({key: value for key, value in document.items() if key != "actions"}, language)
-    if rows_of(document, "actions"):
-        yield from acted({"actions": document["actions"]}, language)
+    lists = {"actions", "findings"}
+    yield from facts({key: value for key, value in document.items() if key not in lists}, language)
+    actions = rows_of(document, "actions")
+    if actions:
+        yield Table(
+            _headings(language, "when", "what", "rule", "reason"),
+            tuple((_text(row.get("at")), *_told(row, language)) for row in actions),
+        )
+    findings = rows_of(document, "findings")
+    if findings:
+        yield _findings(findings, language)
 
 
 def doubled(document: Document, language: Language) -> Iterator[Block]:
@@ -202,6 +211,11 @@ def facts(document: Document, _language: Language) -> Iterator[Block]:
 def rows_of(document: Document, key: str) -> list[Document]:
     """The list of rows under a key; empty where there is none."""
     return [row for row in _list(document.get(key)) if isinstance(row, Mapping)]
+
+
+def _told(action: Document, language: Language, *, dry_run: bool = False) -> tuple[str, str, str]:
+    phrase = action_phrase(action, language, dry_run=dry_run)
+    return phrase, _text(action.get("rule")), _text(action.get("reason"))
 
 
 def _findings(findings: Sequence[Document], language: Language) -> Table:

@@ -98,11 +98,8 @@ def set_setting(*, key: str, value: str, user: bool, vault: str | None, as_json:
 def list_settings(*, user: bool, vault: str | None, as_json: bool) -> None:
     """Show every setting."""
     from vaultkeeper import daemon
-    from vaultkeeper.config import Settings
 
-    scope = _scope(vault, user=user)
-    rows = [daemon.config_get(scope, key) for key in Settings.model_fields]
-    answer({"settings": rows}, views.facts, as_json=as_json)
+    answer(daemon.config_get(_scope(vault, user=user), None), views.facts, as_json=as_json)
 
 
 def _scope(vault: str | None, *, user: bool) -> Path | None:
