@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from pathvalidate import sanitize_filename
-from wcwidth import iter_graphemes
-
 _MAX_BYTES = 240
 """Longest name in UTF-8 with its extension: K-24. File systems take 255, sync tools add their own endings."""
 
@@ -72,6 +69,10 @@ def file_name(title: str, suffix: str = "", *, fallback: str = "untitled") -> st
 
 def _no_device(stem: str) -> str:
     """The stem, with `_` behind the name of a Windows device, which counts with any extension and blanks before it."""
+    from pathvalidate import (
+        sanitize_filename,
+    )  # here, since most commands name no file and start faster without
+
     head = stem.partition(".")[0].rstrip()
     safe = sanitize_filename(head, platform="universal", additional_reserved_names=("CONIN$", "CONOUT$"))
     return safe + stem[len(head) :]
@@ -89,6 +90,8 @@ def numbered(path: str, n: int) -> str:
 
 def _cut(text: str, room: int) -> str:
     """As many whole graphemes as fit into `room` bytes, without dots and blanks at the end."""
+    from wcwidth import iter_graphemes  # here, as above
+
     kept: list[str] = []
     for grapheme in iter_graphemes(text[: room + 1]):  # every character takes a byte at least
         room -= len(grapheme.encode(errors="surrogatepass"))
