@@ -197,6 +197,27 @@ def test_stale_entries_are_told_from_a_remark_by_the_digest() -> None:
     assert new.text.endswith(f"[[c-3|Plums]]\n{END}\n\n- [[b-2|Pears]] — my own remark\n")
 
 
+@pytest.mark.rule("K-9")
+def test_stale_entries_are_told_from_an_added_fact_by_the_digest() -> None:
+    typed = insert(page(), "[[b-2|Pears]]", " · my own fact")
+    new = splice(typed, "## Active (1)\n\n- [[b-2|Pears]]", "")
+    assert new.text.endswith(f"[[b-2|Pears]]\n{END}\n\n- [[b-2|Pears]] · my own fact\n")
+
+
+@pytest.mark.rule("K-9")
+def test_stale_entries_are_told_from_code_that_looks_like_one_by_the_digest() -> None:
+    code = "```\n- [[a-1|Apples]] · importance 80\n\n```"
+    new = splice(insert(page(), "[[b-2|Pears]]", f"\n{code}"), "- [[c-3|Plums]]", "")
+    assert new.text.endswith(f"[[c-3|Plums]]\n{END}\n\n{code}\n")
+
+
+@pytest.mark.rule("K-9")
+def test_code_is_kept_whole_without_a_digest_too() -> None:
+    code = "~~~\n- [[A]]\n\n\n- [[A]]\n~~~"
+    new = splice(f"{BEGIN}\n- [[A]]\n{code}\n{END}\n", "- [[A]]", "")
+    assert new.text.endswith(f"{END}\n\n{code}\n")
+
+
 @pytest.mark.rule("K-3", "K-4", "K-9")
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
 def test_a_page_with_other_newlines_keeps_them(newline: str) -> None:

@@ -157,11 +157,11 @@ def _lines(text: str) -> Iterator[_Line]:
 _LINK = r"(?:\[\[[^\[\]]+\]\]|\[[^\[\]]*\]\((?:<[^<>]*>|[^\s<>]*)\)|`[^`]+`)"
 _ENTRY = re.compile(rf"- (?:{_LINK}|[\w-]+)(?: · [^·]+)*")
 _ENTRY_START = re.compile(rf"- {_LINK}")
-_HEADING = re.compile(r"#{2,3} .+(?:\(\d+\)|（续）|\(continued\))")
+_HEADING = re.compile(r"#{2,3} .+(?: \(\d+\)|（续）| \(continued\))")
 _TURNING = re.compile(r"\[\[[^\[\]]+\]\](?: · \[\[[^\[\]]+\]\])?")
 _NUMBERS = re.compile(r"(?:重要度|importance|line) \d+|第 \d+ 行|\d[\d-]*|📌")
 """Facts that no person would miss when they are out of date."""
-_COUNT = re.compile(r" \(\d+\)$|（续）$|\(continued\)$")
+_COUNT = re.compile(r" \(\d+\)$|（续）$| \(continued\)$")
 
 
 def _own_words(frame: _Frame, block: str) -> str:

@@ -19,7 +19,7 @@ NOTICE: Final = Bilingual(
 """First line of every block, so that a person who opens the page knows whose it is."""
 
 NONE_YET: Final = Bilingual("（暂无）", "(none yet)")
-CONTINUED: Final = Bilingual("（续）", "(continued)")
+CONTINUED: Final = Bilingual("（续）", " (continued)")
 BEFORE: Final = Bilingual("← 上一页", "← previous page")
 AFTER: Final = Bilingual("下一页 →", "next page →")
 PIN_MARK: Final = "📌"
