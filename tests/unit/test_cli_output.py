@@ -263,6 +263,18 @@ def test_a_file_named_from_a_subfolder_is_the_vaults_note(
     assert note_reference(vault, "../../outside.md") == "../../outside.md"
 
 
+def test_a_long_name_is_shortened_in_its_middle() -> None:
+    from rich.cells import cell_len
+
+    short = render.elided(
+        "Decisions/一个很长很长的标题用来测试换行的情况-mem_20260101t000000_00000001.md", 40
+    )
+    assert cell_len(short) <= 40
+    assert short.startswith("Decisions/一个很长很长的")
+    assert short.endswith("00000001.md")
+    assert render.elided("Decisions/短.md", 40) == "Decisions/短.md"
+
+
 EVENTS = [
     (READY, "http://127.0.0.1:5000 /v/笔记"),
     (MOVE, "moved Decisions/数据库选型.md → Archive/ (LT-10 · status is archived)"),
@@ -326,6 +338,11 @@ def test_the_live_view_shows_address_state_and_the_last_actions_in_80_columns() 
     for _ in range(2):
         view.take({"event": "finding", "vault": "/v", "path": "a.md", "code": "c", "message": "m"})
     view.take({"event": "batch", "batch": "b"})
+    long_name = "很" * 60
+    view.take({**MOVE, "path": f"Decisions/{long_name}.md", "to": f"Archive/{long_name}.md", "rule": "K-1"})
+    view.take(
+        {**MOVE, "path": f"Decisions/{long_name}.md", "to": f"Decisions/{long_name} 2.md", "rule": "K-2"}
+    )
     from rich.cells import cell_len
     from rich.console import Console
 
@@ -338,8 +355,10 @@ def test_the_live_view_shows_address_state_and_the_last_actions_in_80_columns() 
     assert "已暂停" in text
     assert "/v/笔记" in text
     assert "12:00:00" in text
-    assert text.count("LT-10") == 15
-    assert "20" in text
+    assert text.count("LT-10") == 13
+    assert text.index("K-2") < text.index("K-1") < text.index("LT-10"), "the newest first"
+    assert text.count("Archive/") == 14
+    assert "22" in text
 
 
 @pytest.mark.rule("IF-4")

@@ -23,6 +23,8 @@ Publish = Callable[[Event], None]
 """Takes each event of a watch, from whatever thread it happens in."""
 
 _SHOWN_ACTIONS = 15
+_PATH_CELLS = 28
+"""A longer path is shortened in its middle, so that an action takes one or two lines of 80 columns."""
 _REFRESH_S = 0.1
 """At most this often is the view drawn again; never while nothing happens (K-37)."""
 _STATES: dict[str, Bilingual] = {
@@ -102,7 +104,7 @@ class LiveView:
         self._clock = clock
         self._since = clock()
         self._lock = threading.Lock()
-        self._actions: deque[tuple[str, str, str]] = deque(maxlen=_SHOWN_ACTIONS)
+        self._actions: deque[tuple[str, Mapping[str, object]]] = deque(maxlen=_SHOWN_ACTIONS)
         self._vaults = ""
         self._api = ""
         self._state = ""
@@ -121,8 +123,7 @@ class LiveView:
                     self._state = event_line(event, self._language)
                 case "action":
                     self._done += 1
-                    done = action_phrase(event, self._language)
-                    self._actions.append((self._clock(), done, _why(event)))
+                    self._actions.appendleft((self._clock(), event))
                 case "finding":
                     found = self._findings.setdefault(event.get("vault"), set())
                     found.add((event.get("path"), event.get("code")))
@@ -130,19 +131,30 @@ class LiveView:
                 self._notes[event.get("vault")] = event["notes"]
 
     def __rich__(self) -> RenderableType:
-        """Header, then the last actions, the newest at the bottom."""
+        """Header, then the last actions: the newest first, since a low terminal cuts the lower end off."""
         from rich.console import Group
         from rich.text import Text
 
         with self._lock:
             facts = self._facts()
-            actions = list(self._actions)
+            actions = [(at, self._short_phrase(event), _why(event)) for at, event in self._actions]
         parts: list[RenderableType] = [render.grid(facts)]
         if actions:
             headings = Bilingual("时间|做了什么|原因", "time|what|why")[self._language].split("|")
             parts.append(render.rows(tuple(headings), actions))
         parts.append(Text(Bilingual("按 Ctrl-C 结束", "Ctrl-C ends it")[self._language], style="dim"))
         return Group(*parts)
+
+    def _short_phrase(self, action: Mapping[str, object]) -> str:
+        path = render.elided(str(action.get("path")), _PATH_CELLS)
+        to = str(action.get("to") or "")
+        if to.rpartition("/")[2] != str(action.get("path")).rpartition("/")[2]:
+            return action_phrase(
+                {**action, "path": path, "to": render.elided(to, _PATH_CELLS)}, self._language
+            )
+        # The same name in another folder: only the folder is told, as everywhere.
+        folder, name = to.rpartition("/")[0], path.rpartition("/")[2]
+        return action_phrase({**action, "path": path, "to": f"{folder}/{name}"}, self._language)
 
     def _facts(self) -> list[tuple[str, str]]:
         findings = sum(len(found) for found in self._findings.values())

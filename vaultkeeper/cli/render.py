@@ -41,6 +41,18 @@ def printable(text: str, *, keep_lines: bool = False) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def elided(text: str, cells: int) -> str:
+    """The text, shortened in its middle to that many cells of a terminal (a Chinese character takes two)."""
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= cells:
+        return text
+    tail = text
+    while cell_len(tail) > cells // 3:
+        tail = tail[1:]
+    return set_cell_size(text, cells - cell_len(tail) - 1).rstrip() + "…" + tail
+
+
 def console(*, stderr: bool = False) -> Console:
     """A console on the present standard stream: coloured and as wide as the terminal, or plain and unwrapped."""
     from rich.console import Console
