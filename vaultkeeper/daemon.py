@@ -17,9 +17,11 @@ from vaultkeeper.core.errors import FormatError, UserError, VaultBusyError, Vaul
 from vaultkeeper.core.format import Format
 from vaultkeeper.formats.registry import FORMATS
 from vaultkeeper.store.folders import AppFolders, app_folders, vault_cache, vault_state
+from vaultkeeper.store.registry import Registry
 
 if TYPE_CHECKING:
-    from vaultkeeper.config import Registry, Settings
+    from vaultkeeper.config import Settings
+    from vaultkeeper.core.finding import Finding
     from vaultkeeper.keeper.doubt import Doubt
     from vaultkeeper.keeper.keeper import Keeper
     from vaultkeeper.keeper.loop import Loop
@@ -46,8 +48,6 @@ def folders() -> AppFolders:
 
 def registry() -> Registry:
     """The vaults this user has registered."""
-    from vaultkeeper.config import Registry
-
     return Registry(folders().config / "vaults.json")
 
 
@@ -86,12 +86,12 @@ def choose_vault(given: str | None) -> Path:
             return folder
     known = registry().list()
     if len(known) == 1:
-        return Path(known[0])
+        return known[0]
     listed = "\n".join(f"  {path}" for path in known) or "  (none is registered; `vaultkeeper init PATH` makes one)"
     raise UserError(f"which vault? Name one of:\n{listed}")
 
 
-def settings_of(root: Path, fmt: Format) -> tuple[Settings, tuple[object, ...]]:
+def settings_of(root: Path, fmt: Format) -> tuple[Settings, tuple[Finding, ...]]:
     """The settings of a vault and what was wrong with them."""
     from vaultkeeper.config import load_settings, user_settings
     from vaultkeeper.store.marker import read_settings
@@ -157,7 +157,7 @@ def init_vault(path: Path, format_id: str, language: str | None) -> Result:
         FormatError: the folder is another product's vault.
     """
     from vaultkeeper.core.timestamps import write_time
-    from vaultkeeper.store.marker import make_vault, read_settings, write_settings
+    from vaultkeeper.store.marker import make_vault
 
     fmt = FORMATS.get(format_id)
     if fmt is None:
@@ -167,8 +167,6 @@ def init_vault(path: Path, format_id: str, language: str | None) -> Result:
     root, now = path.expanduser().absolute(), write_time(_now())
     new = not (root / fmt.marker.path).exists()
     created = make_vault(root, fmt, "en" if language == "en" else "zh", now)
-    if new and language is not None:
-        write_settings(root, fmt, {**read_settings(root, fmt), "language": language}, now)
     registry().add(root)
     if new:
         tools = _tools(root, fmt)
