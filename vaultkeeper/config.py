@@ -145,11 +145,10 @@ def _allowed(key: str) -> str:
             return f"one of {', '.join(words)}"
         case {"type": "boolean"}:
             return "true or false"
-        case {"type": "array"}:
-            return "a list of folders, named from the vault's own, without `..`"
         case {"type": kind, "minimum": least, "maximum": most}:
             return f"a {'whole number' if kind == 'integer' else 'number'} from {least:g} to {most:,g}"
-    raise AssertionError(f"{key} has no words for what it can be")
+        case _:
+            return "a list of folders, named from the vault's own, without `..`"
 
 
 def load_settings(

@@ -146,6 +146,14 @@ def test_a_name_that_is_no_unicode_costs_only_its_own_row(file: Path) -> None:
     assert catalog.load_head() == head(unsettled=True)
 
 
+def test_a_vault_whose_own_name_is_no_unicode_has_a_catalog(file: Path) -> None:
+    catalog = CatalogFile(file, "/v\udcff")
+    catalog.save(head("/v\udcff"), ENTRIES)
+    assert catalog.load_entries() == ENTRIES
+    assert (catalog.load_head() or head()).stats == head().stats
+    assert CatalogFile(file, "/v").load_head() is None
+
+
 def test_a_catalog_is_for_its_users_eyes_and_replaced_as_a_whole(saved: CatalogFile, file: Path) -> None:
     assert file.stat().st_mode & 0o077 == 0
     saved.save(head(options="new"), {B: ENTRIES[B]})

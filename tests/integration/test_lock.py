@@ -148,6 +148,12 @@ def test_a_name_that_cannot_be_written_does_not_cost_the_lock(state: Path) -> No
             VaultLock(state, "Notes").acquire()
 
 
+def test_a_vault_whose_name_is_no_unicode_can_be_locked(state: Path) -> None:
+    with VaultLock(state, "bad\udcff") as lock:
+        lock.acquire()
+        assert holder(state) == Holder(os.getpid(), platform.node(), "bad\\udcff")
+
+
 def test_where_the_lock_may_not_be_tried_the_name_last_written_counts(state: Path) -> None:
     (state / "keeper.lock").mkdir(parents=True)
     (state / "keeper.json").write_text(json.dumps({"pid": 7, "host": "shelf"}))

@@ -11,7 +11,7 @@ import pytest
 
 from vaultkeeper.core.errors import FormatError, UserError
 from vaultkeeper.formats.longterm import LONGTERM
-from vaultkeeper.store.marker import make_vault, read_marker, read_settings, write_settings
+from vaultkeeper.store.marker import _make_file, make_vault, read_marker, read_settings, write_settings
 
 NOW, LATER = "2026-10-17T07:59:20.596Z", "2026-10-18T00:00:00.000Z"
 CONFIG = ".dsh-memory/config.json"
@@ -295,3 +295,19 @@ def test_a_vault_that_was_left_half_made_is_finished_by_the_next_try(tmp_path: P
     make_vault(tmp_path, LONGTERM, "zh", NOW)
     assert (tmp_path / "README.md").read_text("utf-8") == LONGTERM.files["README.md"].zh
     assert set(listing(tmp_path)) == {*LONGTERM.folders, *LONGTERM.files, CONFIG}
+
+
+@pytest.mark.rule("LT-2")
+def test_a_disk_that_gives_back_something_else_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "read_bytes", lambda _self: b"")
+    with pytest.raises(UserError, match="reads back as something else"):
+        make_vault(tmp_path, LONGTERM, "zh", NOW)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_appears_while_the_vault_is_made_stays(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    _make_file(tmp_path / "README.md", b"ours")
+    assert (tmp_path / "README.md").read_text() == "mine"

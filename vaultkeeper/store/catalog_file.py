@@ -64,7 +64,7 @@ class CatalogFile:
 
     def __init__(self, path: Path, vault: str) -> None:
         self._path = path
-        self._vault = vault
+        self._vault = _sayable(vault)
 
     def load_head(self) -> Head | None:
         """The first frame; the entries are not read."""
@@ -139,7 +139,7 @@ def _frames_of_what_can_be_said(head: Head, entries: Mapping[NotePath, Entry]) -
     kept = [entry for entry in entries.values() if _can_be_said(entry)]
     lost = entries.keys() - {entry.path for entry in kept}
     seen = Head(
-        vault=head.vault,
+        vault=_sayable(head.vault),
         format=head.format,
         options=head.options,
         stats={path: stat for path, stat in head.stats.items() if path not in lost and _can_be_said(path)},
@@ -147,6 +147,11 @@ def _frames_of_what_can_be_said(head: Head, entries: Mapping[NotePath, Entry]) -
         unsettled=True,
     )
     return _ENCODER.encode(seen), _ENCODER.encode(kept)
+
+
+def _sayable(name: str) -> str:
+    """The name, with what is no Unicode escaped as Python does it."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _can_be_said(value: object) -> bool:

@@ -75,7 +75,8 @@ class VaultLock:
         self._sign()
 
     def _sign(self) -> None:
-        name = Holder(os.getpid(), platform.node(), self._vault)
+        vault = self._vault.encode(errors="backslashreplace").decode()
+        name = Holder(os.getpid(), platform.node(), vault)
         # Without room for the name the lock still keeps others out, which is what it is for.
         with suppress(OSError):
             (self._state / _HOLDER).unlink(missing_ok=True)

@@ -159,12 +159,10 @@ def _new_document(fmt: Format, language: Language, now: str) -> dict[str, object
 
 def _check_root(root: Path) -> None:
     """UserError unless the path is a folder or may become one."""
-    for place in (root, *root.parents):
-        if place.is_dir():
-            return
-        if os.path.lexists(place):
-            what = "a link to nothing" if place.is_symlink() and not place.exists() else "a file"
-            raise UserError(f"{place} is {what}, so no vault can be made at {root}")
+    nearest = next(place for place in (root, *root.parents) if os.path.lexists(place))
+    if not nearest.is_dir():
+        what = "a link to nothing" if nearest.is_symlink() and not nearest.exists() else "a file"
+        raise UserError(f"{nearest} is {what}, so no vault can be made at {root}")
 
 
 def _folder_stands(root: Path, folder: str) -> bool:
