@@ -406,11 +406,14 @@ def test_tag_and_alias_count_as_tags_and_aliases() -> None:
     assert (fields.key_names["tags"], fields.key_names["aliases"]) == ("tag", "Alias")
 
 
-@pytest.mark.rule("LT-31")
+@pytest.mark.rule("LT-31", "K-15")
 @pytest.mark.parametrize("order", [("tag", "tags"), ("tags", "tag")])
 def test_a_key_itself_goes_before_its_synonym(order: tuple[str, str]) -> None:
     values = {key: value for key, value in _WHOLE.items() if key != "tags"} | {key: key for key in order}
-    assert read_fields(values, {}, LONGTERM, NotePath("a.md"), "").tags == ("tags", "decision")
+    lines = {"tag": 8, "tags": 9}
+    fields = read_fields(values, lines, LONGTERM, NotePath("a.md"), "")
+    assert fields.tags == ("tags", "decision")
+    assert fields.findings == (Finding("a.md", 8, "duplicate-key", (("key", "tag"), ("other", "9"))),)
 
 
 @pytest.mark.rule("LT-31")

@@ -14,12 +14,17 @@ from vaultkeeper.core.vocabulary import WordTable, known_keys
 from vaultkeeper.core.yamltext import Quoted, Value, as_list, split_words
 
 
+def canonical_key(written: str, fmt: Format) -> str | None:
+    """The format's key that a key as written stands for; None: it is the person's own."""
+    known = known_keys(fmt)
+    return known.get(written) or known.get(written.strip().casefold())
+
+
 def names_of(values: Mapping[str, Value], fmt: Format) -> dict[str, str]:
     """Canonical key → key as written; a canonical spelling before a synonym, else the first."""
-    known = known_keys(fmt)
     names: dict[str, str] = {}
     for written in values:
-        name = known.get(written) or known.get(written.strip().casefold())
+        name = canonical_key(written, fmt)
         if name is not None and (name not in names or written == name):
             names[name] = written
     return names
@@ -48,6 +53,18 @@ class FieldReader:
     names: dict[str, str]
     rewrites: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+
+    def report_doubles(self) -> None:
+        """Note a finding for each key that says what a synonym of it says already: `tag` beside `tags` (K-15).
+
+        The same key twice, whatever its case, is the business of whoever read the frontmatter.
+        """
+        for written in self.values:
+            name = canonical_key(written, self.fmt)
+            taken = self.names[name] if name is not None else written
+            if taken.casefold() != written.casefold():
+                line, other = self.lines.get(written, 1), self.lines.get(taken, 1)
+                self.findings.append(found("duplicate-key", self.path, line, key=written, other=other))
 
     def get(self, key: str) -> Value:
         """The value of a canonical key; None when missing or empty."""

@@ -88,6 +88,7 @@ def read_fields(
         All fields; what is missing, unreadable or unknown has its cautious value and a finding.
     """
     reader = FieldReader(values, lines, fmt, path, names_of(values, fmt))
+    reader.report_doubles()
     words = vocabulary(fmt)
     note_id = reader.text("id")
     told = meaning_of(fmt, path)
