@@ -22,7 +22,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         for mark in item.iter_markers("rule"):
             for rule in mark.args:
                 if rule not in proven:
-                    raise pytest.UsageError(f"{item.nodeid} proves {rule}, which is no rule of tests/rules.txt")
+                    raise pytest.UsageError(
+                        f"{item.nodeid} proves {rule}, which is no rule of tests/rules.txt"
+                    )
                 proven[rule].append(item.nodeid)
     if session.config.getoption("--rules"):
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")

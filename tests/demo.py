@@ -31,7 +31,9 @@ class Watched:
     def __init__(self) -> None:
         self.last = time.monotonic()
         self.ready = threading.Event()
-        self.process = subprocess.Popen([*PROGRAM, "watch", str(VAULT), "--json"], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [*PROGRAM, "watch", str(VAULT), "--json"], stdout=subprocess.PIPE, text=True
+        )
         self.thread = threading.Thread(target=self._listen, daemon=True)
         self.thread.start()
 
@@ -138,7 +140,9 @@ def main() -> None:
     run("init", str(VAULT))
     run("check", str(VAULT))
     run("tidy", str(VAULT), "--dry-run")
-    console.print("\n[cyan]you[/]     $ vaultkeeper watch .demo/vault      [dim](and now in another program …)[/]")
+    console.print(
+        "\n[cyan]you[/]     $ vaultkeeper watch .demo/vault      [dim](and now in another program …)[/]"
+    )
     watched = Watched()
     try:
         watched.ready.wait(30)

@@ -119,7 +119,9 @@ class Kit:
         return lines
 
 
-def cli(*args: str, env: Mapping[str, str] | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def cli(
+    *args: str, env: Mapping[str, str] | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Run the program in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "vaultkeeper", *args],

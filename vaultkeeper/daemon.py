@@ -87,7 +87,10 @@ def choose_vault(given: str | None) -> Path:
     known = registry().list()
     if len(known) == 1:
         return known[0]
-    listed = "\n".join(f"  {path}" for path in known) or "  (none is registered; `vaultkeeper init PATH` makes one)"
+    listed = (
+        "\n".join(f"  {path}" for path in known)
+        or "  (none is registered; `vaultkeeper init PATH` makes one)"
+    )
     raise UserError(f"which vault? Name one of:\n{listed}")
 
 
@@ -276,7 +279,7 @@ def watch(vaults: Sequence[Path], publish: Callable[[Result], None], stop: threa
         for lock in locks:
             lock.acquire(LOCK_WAIT)
         news = _News(publish)
-        kept = [_start(key, each, news.put) for key, each in tools.items()]
+        kept = [_start(key, each, news.put, stop) for key, each in tools.items()]
         loops = {each.key: each.loop for each in kept}
         server = ApiServer(
             commands=lambda key, verb, args: loops[key].ask(verb, args),
@@ -288,11 +291,13 @@ def watch(vaults: Sequence[Path], publish: Callable[[Result], None], stop: threa
             each.wait_ready()
         url = server.start()
         try:
-            news.ready({"event": "ready", "api": url, "vaults": [str(vault) for vault in vaults], "pid": os.getpid()})
-            while not stop.wait(0.5 if any(each.died() for each in kept) else None):
-                dead = next((each for each in kept if each.died()), None)
-                if dead is not None:
-                    raise VaultUnavailableError(str(dead.loop.keeper.tools.root), str(dead.error))
+            news.ready(
+                {"event": "ready", "api": url, "vaults": [str(vault) for vault in vaults], "pid": os.getpid()}
+            )
+            stop.wait()
+            dead = next((each for each in kept if each.error is not None), None)
+            if dead is not None:
+                raise VaultUnavailableError(str(dead.loop.keeper.tools.root), str(dead.error))
         finally:
             server.stop()
     finally:
@@ -333,9 +338,6 @@ class _Kept:
     thread: threading.Thread
     error: BaseException | None = None
 
-    def died(self) -> bool:
-        return self.error is not None
-
     def wait_ready(self) -> None:
         while not self.loop.wait_ready(0.2):
             if self.error is not None:
@@ -346,22 +348,26 @@ class _Kept:
         self.thread.join()
 
 
-def _start(key: str, tools: Tools, publish: Callable[[Result], None]) -> _Kept:
+def _start(key: str, tools: Tools, publish: Callable[[Result], None], stop: threading.Event) -> _Kept:
     from vaultkeeper.keeper import session
     from vaultkeeper.keeper.loop import Loop
 
     loop = Loop(session.open_keeper(tools, writing=True), _doubt(tools), publish)
-    kept = _Kept(key, loop, threading.Thread(name=f"keeper {tools.root.name}", target=lambda: _work(kept)))
+    kept = _Kept(
+        key, loop, threading.Thread(name=f"keeper {tools.root.name}", target=lambda: _work(kept, stop))
+    )
     kept.thread.start()
     return kept
 
 
-def _work(kept: _Kept) -> None:
+def _work(kept: _Kept, stop: threading.Event) -> None:
+    """A keeper's thread; one that dies ends them all, so that a service manager can start them anew."""
     try:
         kept.loop.run()
     except BaseException as error:  # noqa: BLE001 — the main thread has to learn of it
         log.exception("the keeper of %s ended", kept.loop.keeper.tools.root)
         kept.error = error
+        stop.set()
 
 
 def config_get(vault: Path | None, key: str | None) -> Result:

@@ -40,7 +40,9 @@ def test_the_core_takes_the_clock_from_its_caller(module: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [path for path in MODULES if path.relative_to(PACKAGE).parts[0] not in WRITERS], ids=lambda path: path.name
+    "module",
+    [path for path in MODULES if path.relative_to(PACKAGE).parts[0] not in WRITERS],
+    ids=lambda path: path.name,
 )
 def test_only_the_store_writes_files(module: Path) -> None:
     used = set(calls(ast.parse(module.read_text(encoding="utf-8"))))
@@ -55,4 +57,6 @@ def test_no_module_knows_a_format_by_name(module: Path) -> None:
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Compare):
             names = [part.value for part in (node.left, *node.comparators) if isinstance(part, ast.Constant)]
-            assert not {"longterm", "engramory", "cortex", "layered", "personal"} & {n for n in names if isinstance(n, str)}
+            assert not {"longterm", "engramory", "cortex", "layered", "personal"} & {
+                n for n in names if isinstance(n, str)
+            }

@@ -46,7 +46,10 @@ def test_a_subfolder_of_the_right_folder_is_kept(kit: Kit) -> None:
 
 @pytest.mark.rule("LT-11")
 def test_the_state_folder_is_no_subfolder_of_projects(kit: Kit) -> None:
-    project, state = kit.note("Projects/State/p.md", type="project"), kit.note("Projects/s.md", type="project-state")
+    project, state = (
+        kit.note("Projects/State/p.md", type="project"),
+        kit.note("Projects/s.md", type="project-state"),
+    )
     kit.settled()
     assert kit.where(project) == ["Projects/p.md"]
     assert kit.where(state) == ["Projects/State/s.md"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from vaultkeeper.core.errors import AmbiguousNoteError, UnknownNoteError
@@ -20,6 +21,7 @@ class Catalog:
         self._entries: dict[NotePath, Entry] = {}
         self._ids: dict[str, tuple[NotePath, ...]] = {}
         self._names: dict[str, NotePath] = {}
+        self._stems: Counter[str] = Counter()
         self._resolver: Resolver | None = None
         self._linking: dict[str, set[NotePath]] | None = None
         for entry in (entries or {}).values():
@@ -48,6 +50,7 @@ class Catalog:
         old = self._entries.get(entry.path)
         if old is None:
             self._names[same_name_key(entry.path)] = entry.path
+            self._stems[link_key(entry.path)] += 1
             self._resolver = None
         self._forget_parts(old, entry)
         self._entries[entry.path] = entry
@@ -63,6 +66,7 @@ class Catalog:
         """Forget the entry of that path; returns it."""
         old = self._entries.pop(path, None)
         if old is not None:
+            self._stems[link_key(path)] -= 1
             key = same_name_key(path)
             if self._names.get(key) == path:
                 del self._names[key]
@@ -99,6 +103,10 @@ class Catalog:
     def name_taken(self, path: str) -> bool:
         """Whether a note stands there under a name that counts as the same (K-25)."""
         return same_name_key(path) in self._names
+
+    def others_named(self, path: NotePath) -> int:
+        """How many other files have the file name of `path`, in whichever folder, so that links need a folder too."""
+        return self._stems[link_key(path)] - (path in self._entries)
 
     @property
     def resolver(self) -> Resolver:
@@ -153,7 +161,9 @@ class Catalog:
         key = loose_key(reference)[:4]
         if not key:
             return ()
-        titles = (entry.record.title if entry.record else stem_of(entry.path) for entry in self._entries.values())
+        titles = (
+            entry.record.title if entry.record else stem_of(entry.path) for entry in self._entries.values()
+        )
         return tuple(sorted({title for title in titles if loose_key(title).startswith(key)})[:5])
 
 

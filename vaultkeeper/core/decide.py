@@ -57,7 +57,13 @@ class _Draft:
 
 
 def decide(
-    parsed: Parsed, base: Base | None, fmt: Format, options: Options, now: datetime, *, commanded: bool = False
+    parsed: Parsed,
+    base: Base | None,
+    fmt: Format,
+    options: Options,
+    now: datetime,
+    *,
+    commanded: bool = False,
 ) -> Decision:
     """Decide what should become of one memory that may be written.
 
@@ -87,9 +93,11 @@ def decide(
     except PatchRefusedError as error:
         draft.findings.append(found("patch-refused", parsed.snapshot.path, key=error.key))
         text, path = None, parsed.snapshot.path
-    touch_only = path == parsed.snapshot.path and draft.touch != "" and [rule for rule, _ in draft.why] == [
-        fmt.rules["touch"]
-    ]
+    touch_only = (
+        path == parsed.snapshot.path
+        and draft.touch != ""
+        and [rule for rule, _ in draft.why] == [fmt.rules["touch"]]
+    )
     grace: Grace = "repair" if draft.half_typed else "touch" if touch_only else "settle"
     return Decision(
         path=path,
@@ -224,7 +232,11 @@ def _keep_type(draft: _Draft, parsed: Parsed, path: NotePath, fmt: Format) -> No
     fields = parsed.fields
     assert fields is not None
     told = meaning_of(fmt, path)
-    if path == parsed.snapshot.path or "type" in fields.key_names or (told is not None and told.type == draft.type):
+    if (
+        path == parsed.snapshot.path
+        or "type" in fields.key_names
+        or (told is not None and told.type == draft.type)
+    ):
         return
     if "type" not in draft.changes:
         draft.changes["type"] = draft.type

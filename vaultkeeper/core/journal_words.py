@@ -64,5 +64,10 @@ def line_for(
 def deletion(entry_id: str, base: Base | None, path: NotePath) -> JournalLine:
     """The line for a note that is gone."""
     return JournalLine(
-        op="delete", id=entry_id, reason="deleted outside", before=base_summary(base), source="outside", from_path=path
+        op="delete",
+        id=entry_id,
+        reason="deleted outside",
+        before=base_summary(base),
+        source="outside",
+        from_path=path,
     )

@@ -116,7 +116,10 @@ def _not_claimed(
 
 def _shows_memory(text: str, fmt: Format) -> bool:
     head = text[: 256 * 1024]
-    return re.search(rf"^[\"']?id[\"']?[ \t]*[:：][ \t]*[\"']?{re.escape(fmt.id_prefix)}", head, re.M) is not None
+    return (
+        re.search(rf"^[\"']?id[\"']?[ \t]*[:：][ \t]*[\"']?{re.escape(fmt.id_prefix)}", head, re.M)
+        is not None
+    )
 
 
 def _frozen(front: Frontmatter, fields: Fields, fmt: Format) -> Frozen:
@@ -158,8 +161,14 @@ _UPDATED = re.compile(r"^[\"']?updated_at[\"']?[ \t]*[:：].*\n?", re.M)
 
 def content_digest(text: str, front: Frontmatter) -> str:
     """Digest of the text without the line of `updated_at` in its frontmatter, 16 hex digits (see `Base.content`)."""
-    head = _UPDATED.sub("", text[: front.body_at], count=1) if "updated_at" in front.lines else text[: front.body_at]
-    return hashlib.blake2b((head + text[front.body_at :]).encode(errors="surrogatepass"), digest_size=8).hexdigest()
+    head = (
+        _UPDATED.sub("", text[: front.body_at], count=1)
+        if "updated_at" in front.lines
+        else text[: front.body_at]
+    )
+    return hashlib.blake2b(
+        (head + text[front.body_at :]).encode(errors="surrogatepass"), digest_size=8
+    ).hexdigest()
 
 
 def record_of(parsed: Parsed, fmt: Format, born: str) -> Record:

@@ -155,7 +155,9 @@ def _observed(candidate: Candidate, base: Base | None, decision: Decision, world
         if not world.journal_new:
             return []
     elif (
-        base.content == parsed.content and base.path == candidate.path and base.updated_at == record.updated_at
+        base.content == parsed.content
+        and base.path == candidate.path
+        and base.updated_at == record.updated_at
     ):
         return []
     return [line_for(record, base, decision, source="outside")]
@@ -177,7 +179,9 @@ def _name_moves(draft: _Draft, world: World) -> dict[NotePath, NotePath]:
     return moves
 
 
-def free_name(wanted: NotePath, catalog: Catalog, given: set[str], besides: NotePath | None = None) -> NotePath:
+def free_name(
+    wanted: NotePath, catalog: Catalog, given: set[str], besides: NotePath | None = None
+) -> NotePath:
     """`wanted`, or with the next free ` 2`, ` 3` …; `besides` is the note that gives its own name up."""
     own = same_name_key(besides) if besides is not None else ""
     target, number = wanted, 2
@@ -207,7 +211,9 @@ def _mend_links(
     journeys = {origins.get(path, path): moves.get(path, path) for path in sorted(travelled)}
     concerned = travelled | {source for origin in journeys for source in world.catalog.linking_to(origin)}
     for path in sorted(concerned):
-        _mend_one(path, draft, moves.get(path, path), origins.get(path, path), (before, after, journeys), world)
+        _mend_one(
+            path, draft, moves.get(path, path), origins.get(path, path), (before, after, journeys), world
+        )
 
 
 def _mend_one(

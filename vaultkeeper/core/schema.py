@@ -31,7 +31,11 @@ def _property(key: Key, fmt: Format, language: Language) -> dict[str, object]:
         "ids": {"type": "array", "items": id_schema, "uniqueItems": True},
         "title": {"type": "string", "minLength": 1, "maxLength": fmt.title_limit},
         "time": {"type": "string", "pattern": _TIME},
-        "tags": {"type": "array", "items": {"type": "string", "pattern": r"^[^#\sA-Z]+$"}, "uniqueItems": True},
+        "tags": {
+            "type": "array",
+            "items": {"type": "string", "pattern": r"^[^#\sA-Z]+$"},
+            "uniqueItems": True,
+        },
         "list": {"type": "array", "items": {"type": "string"}},
         "importance": {"type": "integer", "minimum": 0, "maximum": 100},
         "flag": {"type": "boolean"},

@@ -58,7 +58,10 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     lines = text.split("\n")
     return tuple(
         dict.fromkeys(
-            secret for number, line in enumerate(lines, 1) if _ALLOWED not in line for secret in _in_line(line, number)
+            secret
+            for number, line in enumerate(lines, 1)
+            if _ALLOWED not in line
+            for secret in _in_line(line, number)
         )
     )
 
@@ -74,7 +77,9 @@ def _in_line(line: str, number: int) -> Iterator[Secret]:
 
 def _looks_random(value: str) -> bool:
     """Whether a value after `password:` is one, and no word, placeholder, link, path or key combination."""
-    if re.fullmatch(r"\W*|[a-z]+(?:[+_-][a-z]+)*|<.*|\{.*|\$.*|\*+|x+|\[\[.*|https?://.*|[./~].*", value, re.I):
+    if re.fullmatch(
+        r"\W*|[a-z]+(?:[+_-][a-z]+)*|<.*|\{.*|\$.*|\*+|x+|\[\[.*|https?://.*|[./~].*", value, re.I
+    ):
         return False
     kinds = sum(bool(re.search(kind, value)) for kind in (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s]"))
     return kinds >= 3 or (kinds >= 2 and len(value) >= 12)

@@ -49,7 +49,9 @@ class Census:
     that index pages may no longer show what the catalog holds.
     """
 
-    def __init__(self, tools: Tools, catalog: Catalog, starting_points: dict[str, Base] | None = None) -> None:
+    def __init__(
+        self, tools: Tools, catalog: Catalog, starting_points: dict[str, Base] | None = None
+    ) -> None:
         self.tools = tools
         self.catalog = catalog
         self.listing_findings: tuple[Finding, ...] = ()
@@ -96,7 +98,9 @@ class Census:
             old = self.catalog.get(path)
             finding = found("unreadable", path, reason=getattr(error, "reason", str(error)))
             blank = Entry(path=path, size=-1, mtime_ns=0, digest="", kind="quarantined")
-            return msgspec.structs.replace(old or blank, kind="quarantined", record=None, findings=(finding,), size=-1)
+            return msgspec.structs.replace(
+                old or blank, kind="quarantined", record=None, findings=(finding,), size=-1
+            )
 
     def _gone(self, path: NotePath) -> set[NotePath]:
         old = self.catalog.get(path)
@@ -173,7 +177,9 @@ class Census:
 
     def _excluded(self, path: NotePath) -> bool:
         """K-93: whether the note stands in a folder that the owner wants left alone."""
-        return any(path.startswith(folder.strip("/") + "/") for folder in self.tools.options.exclude if folder)
+        return any(
+            path.startswith(folder.strip("/") + "/") for folder in self.tools.options.exclude if folder
+        )
 
     def left_alone(self, path: NotePath) -> bool:
         """Whether the owner wants the note left alone, by its folder."""

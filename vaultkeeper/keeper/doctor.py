@@ -58,12 +58,20 @@ def _vault_checks(vault: Path, tools: Callable[[], Tools]) -> Iterator[Check]:
         "a batch was interrupted" if half else "every batch is closed",
         "`vaultkeeper tidy` finishes it or takes it back" if half else "",
     )
-    yield Check("catalog", True, "up to date" if quick_look(kept) is not None else "will be brought up to date by `tidy`")
+    yield Check(
+        "catalog",
+        True,
+        "up to date" if quick_look(kept) is not None else "will be brought up to date by `tidy`",
+    )
     for finding in kept.settings_findings:
         facts = dict(finding.facts)
-        yield Check("settings", False, f"{facts.get('key')}: {facts.get('reason')}", "`vaultkeeper config set`")
+        yield Check(
+            "settings", False, f"{facts.get('key')}: {facts.get('reason')}", "`vaultkeeper config set`"
+        )
     free = shutil.disk_usage(vault).free
-    yield Check("free space", free > LOW_SPACE, f"{free // 1_000_000:,} MB", "" if free > LOW_SPACE else "make room")
+    yield Check(
+        "free space", free > LOW_SPACE, f"{free // 1_000_000:,} MB", "" if free > LOW_SPACE else "make room"
+    )
 
 
 def _folder_checks(folders: AppFolders) -> Iterator[Check]:

@@ -45,7 +45,11 @@ class Doubt:
             raise VaultUnavailableError(self.vault, reason)
         digest = sha256("\0".join(gone).encode(errors="surrogateescape")).hexdigest()
         before = self._read()
-        if before is not None and before.gone == digest and now.timestamp() - before.since >= CONFIRM.total_seconds():
+        if (
+            before is not None
+            and before.gone == digest
+            and now.timestamp() - before.since >= CONFIRM.total_seconds()
+        ):
             self.file.unlink(missing_ok=True)
             return
         if before is None or before.gone != digest or before.since > now.timestamp():

@@ -61,7 +61,8 @@ def memory_at(keeper: Keeper, reference: str) -> Entry:
         raise RefusedError("not-a-memory", f"{entry.path} is no memory; `vaultkeeper adopt` makes it one")
     if len(keeper.catalog.holders(entry.record.id)) > 1:
         raise RefusedError(
-            "duplicate-id", f"{entry.record.id} stands in several notes; settle it with `vaultkeeper duplicates` first"
+            "duplicate-id",
+            f"{entry.record.id} stands in several notes; settle it with `vaultkeeper duplicates` first",
         )
     return entry
 
@@ -156,7 +157,9 @@ def _take_back(keeper: Keeper, outcome: Outcome) -> None:
     if not outcome.batch:
         return
     result = keeper.tools.files.undo(outcome.batch)
-    touched = {receipt.action.path for receipt in result.receipts} | {receipt.path for receipt in result.receipts}
+    touched = {receipt.action.path for receipt in result.receipts} | {
+        receipt.path for receipt in result.receipts
+    }
     for path in touched:
         keeper.tools.files.held.forget(path)
     keeper.census.observe(touched)

@@ -53,7 +53,9 @@ def check_new(keeper: Keeper, title: str, text: str, *, duplicates: bool = True)
 def _size(text: str) -> None:
     size = len(text.encode(errors="surrogatepass"))
     if size > MAX_TEXT:
-        raise RefusedError("too-large", f"the text has {size:,} bytes, more than {MAX_TEXT:,}: split it into several notes")
+        raise RefusedError(
+            "too-large", f"the text has {size:,} bytes, more than {MAX_TEXT:,}: split it into several notes"
+        )
 
 
 def _secrets(draft: Draft) -> None:
@@ -90,7 +92,12 @@ def _words(text: str) -> set[str]:
 def _audit(keeper: Keeper, title: str, error: RefusedError) -> None:
     """One line of the audit: that a write was refused and why, never what it held."""
     line = msgspec.json.encode(
-        {"at": write_time(keeper.tools.clock()), "verdict": "deny", "code": error.code, "reason": error.reason}
+        {
+            "at": write_time(keeper.tools.clock()),
+            "verdict": "deny",
+            "code": error.code,
+            "reason": error.reason,
+        }
     )
     try:
         keeper.tools.files.append_audit(line.decode())

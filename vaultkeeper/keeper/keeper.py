@@ -92,9 +92,13 @@ class Keeper:
             What was done. Files that changed meanwhile stand in `changed`; the caller observes and settles again.
         """
         wanted = set(paths)
-        late, cleared = late_save_candidates(self, wanted)
+        late, cleared = late_save_candidates(self.census, wanted)
         asked = {candidate.path for candidate in (*commands, *late)}
-        candidates = [*commands, *late, *self._candidates(wanted - asked - {action.path for action in cleared})]
+        candidates = [
+            *commands,
+            *late,
+            *self._candidates(wanted - asked - {action.path for action in cleared}),
+        ]
         world = self._world(ripe, ignore_holds=ignore_holds)
         decided = plan(candidates, world)
         self._note_findings(wanted | asked, decided)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from vaultkeeper.core.action import Action
 from vaultkeeper.core.errors import VaultkeeperError
@@ -12,12 +11,10 @@ from vaultkeeper.core.note import NotePath
 from vaultkeeper.core.parse import Parsed, parse
 from vaultkeeper.core.plan import Candidate
 from vaultkeeper.core.text import NotTextError, decode, encode
-
-if TYPE_CHECKING:
-    from vaultkeeper.keeper.keeper import Keeper
+from vaultkeeper.keeper.census import Census
 
 
-def late_save_candidates(keeper: Keeper, paths: Collection[NotePath]) -> tuple[list[Candidate], list[Action]]:
+def late_save_candidates(census: Census, paths: Collection[NotePath]) -> tuple[list[Candidate], list[Action]]:
     """For each late save among these paths: the edit of the moved note, and the clearing of the old place.
 
     What an editor writes late was typed over the bytes that stood at the old place. Where its frontmatter is still
@@ -26,14 +23,14 @@ def late_save_candidates(keeper: Keeper, paths: Collection[NotePath]) -> tuple[l
     candidates: list[Candidate] = []
     cleared: list[Action] = []
     for path in sorted(paths):
-        moved = keeper.census.late_save(path)
-        late = keeper.census.look(path) if moved is not None else None
-        there = keeper.census.look(moved.to) if moved is not None else None
+        moved = census.late_save(path)
+        late = census.look(path) if moved is not None else None
+        there = census.look(moved.to) if moved is not None else None
         if moved is None or late is None or there is None:
             continue
-        text = _merged(late, there, _bytes_before(keeper, moved.digest))
+        text = _merged(late, there, _bytes_before(census, moved.digest))
         data = encode(text)
-        edited = parse(replace(there.snapshot, data=data), keeper.tools.fmt)
+        edited = parse(replace(there.snapshot, data=data), census.tools.fmt)
         candidates.append(
             Candidate(
                 parsed=edited,
@@ -45,14 +42,20 @@ def late_save_candidates(keeper: Keeper, paths: Collection[NotePath]) -> tuple[l
             )
         )
         cleared.append(
-            Action(op="trash", path=path, expects=late.snapshot.digest, rule="K-39", reason=f"its text is in {moved.to}")
+            Action(
+                op="trash",
+                path=path,
+                expects=late.snapshot.digest,
+                rule="K-39",
+                reason=f"its text is in {moved.to}",
+            )
         )
     return candidates, cleared
 
 
-def _bytes_before(keeper: Keeper, digest: str) -> bytes | None:
+def _bytes_before(census: Census, digest: str) -> bytes | None:
     try:
-        return keeper.tools.files.before_image(digest)
+        return census.tools.files.before_image(digest)
     except (VaultkeeperError, OSError):
         return None
 
@@ -67,4 +70,3 @@ def _merged(late: Parsed, there: Parsed, before: bytes | None) -> str:
     if not old_text.startswith(late.text[: late.body_at]) or not late.body_at:
         return late.text
     return there.text[: there.body_at] + late.text[late.body_at :]
-

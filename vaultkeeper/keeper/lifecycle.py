@@ -43,7 +43,9 @@ def step(keeper: Keeper, verb: str, reference: str) -> Edit:
     record = _record(entry)
     if rule.allowed and record.status not in rule.allowed:
         wanted = " or ".join(rule.allowed)
-        raise RefusedError("wrong-status", f"{entry.path} is {record.status}; {verb} is for notes that are {wanted}")
+        raise RefusedError(
+            "wrong-status", f"{entry.path} is {record.status}; {verb} is for notes that are {wanted}"
+        )
     changes = []
     values: dict[str, WriteValue | None] = {"status": rule.to}
     if verb == "restore" and record.superseded_by:
@@ -64,7 +66,11 @@ def supersede(keeper: Keeper, old: str, new: str) -> Edit:
         changes=(
             _change(keeper, old, {"status": "superseded", "superseded_by": after.id}, "supersede", reason),
             _change(
-                keeper, new, {"supersedes": _with(after.supersedes, before.id)}, "update", f"supersedes {before.title}"
+                keeper,
+                new,
+                {"supersedes": _with(after.supersedes, before.id)},
+                "update",
+                f"supersedes {before.title}",
             ),
         )
     )
@@ -135,7 +141,10 @@ def merge(keeper: Keeper, source: str, into: str) -> Edit:
     tags = [*kept.tags, *(tag for tag in gone.tags if tag not in kept.tags)]
     values: dict[str, WriteValue | None] = {"supersedes": _with(kept.supersedes, gone.id), "tags": tags}
     if gone.aliases or gone.title != kept.title:
-        values["aliases"] = [*kept.aliases, *(name for name in (gone.title, *gone.aliases) if name not in kept.aliases)]
+        values["aliases"] = [
+            *kept.aliases,
+            *(name for name in (gone.title, *gone.aliases) if name not in kept.aliases),
+        ]
     into_change = _change(keeper, into, values, "merge", f"merged with {gone.title}")
     return Edit(
         changes=(

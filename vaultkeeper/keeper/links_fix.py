@@ -65,7 +65,9 @@ def _pair_repairs(
     if record.superseded_by and "superseded_by" not in wanted.get(path, {}):
         _name_back(catalog, record.superseded_by, "supersedes", record.id, wanted)
     if record.status == "superseded" and not record.superseded_by and "status" not in wanted.get(path, {}):
-        heirs = [e.path for e in memories(catalog) if e.record is not None and record.id in e.record.supersedes]
+        heirs = [
+            e.path for e in memories(catalog) if e.record is not None and record.id in e.record.supersedes
+        ]
         if len(heirs) == 1:
             heir = catalog.get(heirs[0])
             assert heir is not None and heir.record is not None

@@ -175,10 +175,16 @@ class Loop:
         """The catalog follows at once (K-31); what wants doing waits for its quiet."""
         if not changed or self._away:
             return
-        gone = [path for path in changed if path in self.keeper.catalog and not self.keeper.tools.files.exists(path)]
+        gone = [
+            path
+            for path in changed
+            if path in self.keeper.catalog and not self.keeper.tools.files.exists(path)
+        ]
         if len(gone) > 1 or (gone and not session.marker_there(self.keeper.tools)):
             try:
-                self.doubt.judge(known=len(self.keeper.catalog), gone=sorted(gone), now=self.keeper.tools.clock())
+                self.doubt.judge(
+                    known=len(self.keeper.catalog), gone=sorted(gone), now=self.keeper.tools.clock()
+                )
             except VaultUnavailableError as error:
                 self._go_away(error.reason)
                 return
@@ -188,7 +194,12 @@ class Loop:
         self._timers["idle"] = time.monotonic() + EXPORT_AFTER
 
     def _act(self, now: float) -> None:
-        for name, step in (("rescan", self._rescan), ("probe", self._probe_missed), ("idle", self._idle), ("retry", self._again)):
+        for name, step in (
+            ("rescan", self._rescan),
+            ("probe", self._probe_missed),
+            ("idle", self._idle),
+            ("retry", self._again),
+        ):
             if self._timers.get(name, now + 1) <= now:
                 del self._timers[name]
                 step()
@@ -259,7 +270,9 @@ class Loop:
     # walking, and a vault that is away -------------------------------------------------------------------------
 
     def _rescan(self, *, first: bool = False) -> None:
-        self._timers["rescan"] = time.monotonic() + (LOOK_AGAIN if self._away else self.keeper.tools.waits.rescan)
+        self._timers["rescan"] = time.monotonic() + (
+            LOOK_AGAIN if self._away else self.keeper.tools.waits.rescan
+        )
         try:
             paths = session.refresh(self.keeper, self.doubt)
         except (VaultUnavailableError, OSError) as error:
@@ -357,4 +370,3 @@ class Loop:
             session.save(self.keeper)
             if not self.paused:
                 session.export(self.keeper)
-

@@ -9,7 +9,7 @@ from vaultkeeper.core.bases import BASE_PATH, bases_view, is_ours
 from vaultkeeper.core.catalog import Catalog
 from vaultkeeper.core.errors import VaultkeeperError
 from vaultkeeper.core.finding import Finding, found
-from vaultkeeper.core.note import Entry, NotePath, digest_of
+from vaultkeeper.core.note import Entry, NotePath
 from vaultkeeper.core.page_text import BEGIN, END, MarkersDamagedError, splice
 from vaultkeeper.core.pages import HEALTH_KEY, Page, page_keys, render_pages, surplus
 from vaultkeeper.core.text import NotTextError, decode, encode
@@ -28,14 +28,17 @@ class PagesStep:
         self.findings: dict[NotePath, Finding] = {}
         """Trouble with single pages: damaged markers, a person's words inside the block."""
         self._health: tuple[Finding, ...] | None = None
+        self._doubled = frozenset(census.catalog.duplicates())
 
     def actions(self, health: Sequence[Finding]) -> list[Action]:
         """What brings the pages up to date; afterwards nothing is stale unless an action is not done."""
-        keys = self._stale_keys(health)
+        shown = tuple(health)
+        keys = self._stale_keys(shown)
+        self._health = shown
         if not keys and keys is not None:
+            self.census.touched.clear()
             return []
-        actions = self._page_actions(self.census.catalog, tuple(health), keys)
-        self._health = tuple(health)
+        actions = self._page_actions(self.census.catalog, shown, keys)
         self.all_stale = False
         self.census.touched.clear()
         return [action for action in actions if not self.tools.files.held.holds(action)]
@@ -69,21 +72,33 @@ class PagesStep:
         )
         self.census.catalog.put(entry)
 
-    def _stale_keys(self, health: Sequence[Finding]) -> set[str] | None:
+    def _stale_keys(self, health: tuple[Finding, ...]) -> set[str] | None:
         """Keys of the pages to make; None: all."""
-        if self.all_stale or self._health is None:
-            return None if self.all_stale or self.census.touched else set()
+        doubled = frozenset(self.census.catalog.duplicates())
+        if self.all_stale or doubled != self._doubled:
+            self._doubled = doubled
+            return None
         keys: set[str] = set()
         for before, after in self.census.touched.values():
-            if (before and before.kind == "page") or (after and after.kind == "page"):
+            if self._concerns_all(before, after):
                 return None
-            old, new = _shown(before), _shown(after)
-            if old != new:
+            if _shown(before) != _shown(after):
                 keys |= page_keys(before.record if before else None, self.tools.fmt)
                 keys |= page_keys(after.record if after else None, self.tools.fmt)
-        if tuple(health) != self._health:
+            if (before and before.findings) or (after and after.findings):
+                keys.add(HEALTH_KEY)  # it shows titles beside findings
+        if self._health is not None and health != self._health:
             keys.add(HEALTH_KEY)
         return keys
+
+    def _concerns_all(self, before: Entry | None, after: Entry | None) -> bool:
+        """Whether pages that do not list the note may change too: a page was edited, or a file name came to be shared."""
+        if any(entry is not None and entry.kind == "page" for entry in (before, after)):
+            return True
+        if before is not None and after is not None:
+            return False
+        here = before or after
+        return here is not None and self.census.catalog.others_named(here.path) > 0
 
     def _page_actions(
         self, catalog: Catalog, health: tuple[Finding, ...], keys: set[str] | None
@@ -150,11 +165,20 @@ class PagesStep:
             return []
         rule = self.tools.fmt.rules["pages"]
         if _only_ours(emptied):
-            return [Action(op="trash", path=path, expects=digest, rule=rule, reason="the list is shorter now")]
+            return [
+                Action(op="trash", path=path, expects=digest, rule=rule, reason="the list is shorter now")
+            ]
         if emptied == text:
             return []
         return [
-            Action(op="page", path=path, expects=digest, data=encode(emptied), rule=rule, reason="no entries left")
+            Action(
+                op="page",
+                path=path,
+                expects=digest,
+                data=encode(emptied),
+                rule=rule,
+                reason="no entries left",
+            )
         ]
 
     def _bases_action(self) -> list[Action]:
@@ -186,8 +210,3 @@ def _only_ours(text: str) -> bool:
     """Whether a page with an emptied block holds no words but a first heading."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("<!-- vaultkeeper:")]
     return len(lines) <= 1 and all(line.startswith("# ") for line in lines)
-
-
-def digest_of_text(text: str) -> str:
-    """Digest of a text as it is written."""
-    return digest_of(encode(text))

@@ -63,18 +63,29 @@ def why(keeper: Keeper, reference: str) -> Result:
         "path": entry.path,
         "kind": entry.kind,
         "findings": findings_json(
-            (finding for finding in keeper.findings() if finding.path == entry.path), keeper.tools.options.language
+            (finding for finding in keeper.findings() if finding.path == entry.path),
+            keeper.tools.options.language,
         ),
         "actions": _history(keeper, entry),
         "held": any(finding.code == "held" for finding in keeper.plan_findings.get(entry.path, ())),
     }
     if entry.record is None:
-        result |= {"type": "", "status": "", "place": "", "rule": _plain_rule(entry), "reason": _plain_reason(entry)}
+        result |= {
+            "type": "",
+            "status": "",
+            "place": "",
+            "rule": _plain_rule(entry),
+            "reason": _plain_reason(entry),
+        }
         return result
     record = entry.record
     links = backlinks_of(keeper.catalog, entry)
     by_status = fmt.status_word(record.status).folder is not None
-    cause = f"status {record.status}" if by_status else f"type {record.type} (status {record.status} has no folder)"
+    cause = (
+        f"status {record.status}"
+        if by_status
+        else f"type {record.type} (status {record.status} has no folder)"
+    )
     stands = is_home(fmt, entry.path, record.type, record.status)
     return result | {
         "id": record.id,
@@ -207,4 +218,3 @@ def read(keeper: Keeper, verb: str, args: Mapping[str, object]) -> Result:
             return duplicates(keeper)
         case _:
             return show(keeper, str(note))
-

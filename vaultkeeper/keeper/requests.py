@@ -93,6 +93,7 @@ def tidy_json(keeper: Keeper, outcome: Outcome, *, dry_run: bool) -> Result:
 def _done(outcome: Outcome, keeper: Keeper, **more: object) -> Result:
     return {
         "vault": str(keeper.tools.root),
+        "language": keeper.tools.options.language,
         "batch": outcome.batch or None,
         "actions": [action_json(action) for action in outcome.actions],
         **more,
@@ -144,9 +145,7 @@ def _keep_duplicate(desk: Desk, args: Args) -> Result:
     others = str(args.get("others") or "new-id")
     if others not in {"new-id", "archive"}:
         raise UserError(f"the others get new-id or archive, not {others!r}")
-    return _edit(
-        desk, args, "duplicates", lambda: writing.keep_duplicate(desk.keeper, note_id, keep, others)
-    )
+    return _edit(desk, args, "duplicates", lambda: writing.keep_duplicate(desk.keeper, note_id, keep, others))
 
 
 def _new(desk: Desk, args: Args) -> Result:
@@ -172,6 +171,7 @@ def _new(desk: Desk, args: Args) -> Result:
     return _done(
         outcome,
         keeper,
+        dry_run=dry_run,
         committed=not dry_run and verified,
         path=path,
         line=made[-1].line,
@@ -206,6 +206,7 @@ def _set(desk: Desk, args: Args) -> Result:
     return _done(
         outcome,
         keeper,
+        dry_run=dry_run,
         committed=bool(outcome.actions) and not dry_run,
         path=path,
         line=next((lines[key] for key in pairs if key in lines), 1),
@@ -219,7 +220,9 @@ def _undo(desk: Desk, args: Args) -> Result:
     if args.get("dry_run"):
         return reading.undo_preview(keeper, str(batch) if batch else None)
     result = keeper.tools.files.undo(str(batch) if batch else None)
-    paths = {receipt.action.path for receipt in result.receipts} | {receipt.path for receipt in result.receipts}
+    paths = {receipt.action.path for receipt in result.receipts} | {
+        receipt.path for receipt in result.receipts
+    }
     keeper.census.observe(path for path in paths if path.endswith(".md"))
     keeper.settle((), cause="undo")
     return {

@@ -51,7 +51,11 @@ def quick_look(tools: Tools) -> tuple[Finding, ...] | None:
     from vaultkeeper.watch.scan import walk
 
     listing = walk(tools.root, tools.rules)
-    if listing.unreadable or dict(listing.files) != head.stats or not set(listing.findings) <= set(head.findings):
+    if (
+        listing.unreadable
+        or dict(listing.files) != head.stats
+        or not set(listing.findings) <= set(head.findings)
+    ):
         return None
     if tools.options.bases and tools.files.stat(NotePath(BASE_PATH)) is None:
         return None
@@ -93,7 +97,9 @@ def _recently_written(tools: Tools) -> set[tuple[NotePath, str]]:
 def _look_again(census: Census, entries: Mapping[NotePath, Entry]) -> None:
     """Have every note planned anew and every finding found anew, without forgetting its past."""
     for entry in list(entries.values()):
-        census.catalog.put(msgspec.structs.replace(entry, digest="", size=-1, unsettled=entry.kind == "memory"))
+        census.catalog.put(
+            msgspec.structs.replace(entry, digest="", size=-1, unsettled=entry.kind == "memory")
+        )
 
 
 def _starting_points(tools: Tools) -> dict[str, Base]:

@@ -59,7 +59,9 @@ def new_note(keeper: Keeper, wanted: NewNote) -> Made:
     if not title:
         raise UserError("a note needs a title")
     if len(title) > fmt.title_limit:
-        raise RefusedError("title-too-long", f"a title has at most {fmt.title_limit} characters, this has {len(title)}")
+        raise RefusedError(
+            "title-too-long", f"a title has at most {fmt.title_limit} characters, this has {len(title)}"
+        )
     kind = _word(wanted.type or fmt.default_type, fmt.types, "type").name
     status = fmt.cautious_status if wanted.pending else fmt.adopted_status
     now = keeper.tools.clock()
@@ -93,7 +95,9 @@ def new_note(keeper: Keeper, wanted: NewNote) -> Made:
         reason="new note",
         journal=(line,),
     )
-    return Made(Edit(extra=(action,)), note_id, path, 1 + text[: text.index(f"\n# {title}\n") + 1].count("\n"), text)
+    return Made(
+        Edit(extra=(action,)), note_id, path, 1 + text[: text.index(f"\n# {title}\n") + 1].count("\n"), text
+    )
 
 
 def _body(wanted: NewNote, title: str, keeper: Keeper) -> str:
@@ -182,7 +186,9 @@ def _typed(key: Key, text: str, parsed: Parsed, fmt: Format) -> WriteValue:
 def _title(text: str, fmt: Format) -> str:
     title = fold(text)
     if len(title) > fmt.title_limit:
-        raise RefusedError("title-too-long", f"a title has at most {fmt.title_limit} characters, this has {len(title)}")
+        raise RefusedError(
+            "title-too-long", f"a title has at most {fmt.title_limit} characters, this has {len(title)}"
+        )
     return title
 
 
@@ -197,7 +203,16 @@ def _number(text: str) -> int:
 
 
 def _flag(key: Key, text: str) -> bool:
-    flags = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    flags = {
+        "true": True,
+        "yes": True,
+        "on": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "off": False,
+        "0": False,
+    }
     value = flags.get(text.strip().casefold())
     if value is None:
         raise UserError(f"{key.name} is true or false, not {text!r}")
@@ -221,7 +236,14 @@ def adopt(keeper: Keeper, reference: str) -> Edit:
     text = _adopted_text(keeper, parsed)
     return Edit(
         changes=(
-            Change(path=entry.path, values={}, text=text, op="create", reason="adopted", rule=keeper.tools.fmt.rules["adopt"]),
+            Change(
+                path=entry.path,
+                values={},
+                text=text,
+                op="create",
+                reason="adopted",
+                rule=keeper.tools.fmt.rules["adopt"],
+            ),
         )
     )
 
@@ -294,7 +316,9 @@ def keep_duplicate(keeper: Keeper, note_id: str, keep: str, others: str) -> Edit
     for path in paths:
         if path == kept:
             continue
-        values: dict[str, WriteValue | None] = {"id": new_id(fmt, keeper.tools.clock(), keeper.tools.random_hex(8))}
+        values: dict[str, WriteValue | None] = {
+            "id": new_id(fmt, keeper.tools.clock(), keeper.tools.random_hex(8))
+        }
         if others == "archive":
             values["status"] = "archived"
         reason = f"its id belongs to {split_path(kept)[1]}"

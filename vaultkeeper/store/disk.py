@@ -242,7 +242,7 @@ class Disk:
             library = ctypes.CDLL(None, use_errno=True)
             self._rename = getattr(library, self._special.symbol, None)
             if self._rename is not None:
-                self._rename.argtypes = [  # type: ignore[attr-defined]  # it is a foreign function
+                self._rename.argtypes = [
                     ctypes.c_int,
                     ctypes.c_char_p,
                     ctypes.c_int,
