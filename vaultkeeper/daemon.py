@@ -364,7 +364,7 @@ def _work(kept: _Kept, stop: threading.Event) -> None:
     """A keeper's thread; one that dies ends them all, so that a service manager can start them anew."""
     try:
         kept.loop.run()
-    except BaseException as error:  # noqa: BLE001 — the main thread has to learn of it
+    except BaseException as error:
         log.exception("the keeper of %s ended", kept.loop.keeper.tools.root)
         kept.error = error
         stop.set()
@@ -373,7 +373,6 @@ def _work(kept: _Kept, stop: threading.Event) -> None:
 def config_get(vault: Path | None, key: str | None) -> Result:
     """IF-10: one setting with its value and where it comes from, or all of them."""
     from vaultkeeper.config import describe_settings, user_settings
-
     from vaultkeeper.store.marker import read_settings
 
     user = user_settings(folders().config)

@@ -173,6 +173,17 @@ def test_entries_that_wait_can_be_read(place: Place) -> None:
 
 
 @pytest.mark.rule("LT-53")
+def test_a_month_that_cannot_be_written_does_not_double_the_one_before_it(place: Place) -> None:
+    blocked = place.folder / "2026-11.jsonl"
+    blocked.mkdir(parents=True)
+    place.journal.append([entry(1), entry(2, "2026-11-01T00:00:00.000Z")])
+    blocked.rmdir()
+    place.journal.append([entry(3, "2026-11-02T00:00:00.000Z")])
+    assert [line["id"][-1] for line in place.journal.read()] == ["1", "2", "3"]
+    assert not place.pending.exists()
+
+
+@pytest.mark.rule("LT-53")
 def test_an_empty_append_sends_what_waits(place: Place) -> None:
     place.block()
     place.journal.append([entry(1)])

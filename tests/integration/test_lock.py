@@ -8,6 +8,7 @@ import platform
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -129,6 +130,16 @@ def test_taking_and_giving_back_twice_does_nothing_more(state: Path) -> None:
     lock.release()
     lock.release()
     assert holder(state) is None
+
+
+def test_the_lock_may_be_given_back_by_another_thread(state: Path) -> None:
+    lock = VaultLock(state, "Notes")
+    lock.acquire()
+    thread = threading.Thread(target=lock.release)
+    thread.start()
+    thread.join()
+    with VaultLock(state, "Notes") as next_one:
+        next_one.acquire()
 
 
 def test_a_holder_without_a_readable_name_still_keeps_others_out(start: Start, state: Path) -> None:

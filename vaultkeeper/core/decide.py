@@ -115,7 +115,8 @@ def decide(
 def _words(draft: _Draft, parsed: Parsed, base: Base | None, fmt: Format) -> None:
     """LT-32: words that are not the format's own are written as the format's; unknown ones may be half typed."""
     fields, front = parsed.fields, parsed.front
-    assert fields is not None and front is not None
+    assert fields is not None
+    assert front is not None
     for key, word in fields.rewrites.items():
         draft.changes[fields.key_names.get(key, key)] = word
         draft.why.append((fmt.rules["words"], f"{key} is {word}"))
@@ -229,17 +230,15 @@ def new_file_name(title: str, note_id: str, options: Options) -> str:
 
 def _keep_type(draft: _Draft, parsed: Parsed, path: NotePath, fmt: Format) -> None:
     """A type that only the folder told is written down before the note leaves that folder (LT-38)."""
-    fields = parsed.fields
+    fields, front = parsed.fields, parsed.front
     assert fields is not None
+    assert front is not None
     told = meaning_of(fmt, path)
-    if (
-        path == parsed.snapshot.path
-        or "type" in fields.key_names
-        or (told is not None and told.type == draft.type)
-    ):
+    if path == parsed.snapshot.path or (told is not None and told.type == draft.type):
         return
-    if "type" not in draft.changes:
-        draft.changes["type"] = draft.type
+    key = fields.key_names.get("type", "type")
+    if front.values.get(key) is None:
+        draft.changes.setdefault(key, draft.type)
 
 
 def _touch(

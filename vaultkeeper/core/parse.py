@@ -156,16 +156,14 @@ def fold(text: str) -> str:
     return " ".join(text.split())
 
 
-_UPDATED = re.compile(r"^[\"']?updated_at[\"']?[ \t]*[:：].*\n?", re.M)
-
-
 def content_digest(text: str, front: Frontmatter) -> str:
     """Digest of the text without the line of `updated_at` in its frontmatter, 16 hex digits (see `Base.content`)."""
-    head = (
-        _UPDATED.sub("", text[: front.body_at], count=1)
-        if "updated_at" in front.lines
-        else text[: front.body_at]
-    )
+    head = text[: front.body_at]
+    written = next((key for key in front.lines if key.casefold() == "updated_at"), None)
+    if written is not None:
+        lines = head.split("\n")
+        del lines[front.lines[written] - 1]
+        head = "\n".join(lines)
     return hashlib.blake2b(
         (head + text[front.body_at :]).encode(errors="surrogatepass"), digest_size=8
     ).hexdigest()

@@ -70,7 +70,8 @@ def _pair_repairs(
         ]
         if len(heirs) == 1:
             heir = catalog.get(heirs[0])
-            assert heir is not None and heir.record is not None
+            assert heir is not None
+            assert heir.record is not None
             wanted.setdefault(path, {})["superseded_by"] = heir.record.id
         elif not heirs:
             wanted.setdefault(path, {})["status"] = "archived"

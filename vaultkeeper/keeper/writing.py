@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vaultkeeper.core.action import Action, JournalLine
+from vaultkeeper.core.decide import new_file_name
 from vaultkeeper.core.errors import RefusedError, UserError
 from vaultkeeper.core.fields import clean_tags, known_keys, match_word
 from vaultkeeper.core.format import Format, Key, Word
@@ -16,7 +17,6 @@ from vaultkeeper.core.parse import Parsed, fold
 from vaultkeeper.core.patch import WriteValue, new_block, patch
 from vaultkeeper.core.placement import home_folder, meaning_of
 from vaultkeeper.core.plan import free_name
-from vaultkeeper.core.decide import new_file_name
 from vaultkeeper.core.slug import split_path, stem_of
 from vaultkeeper.core.text import encode
 from vaultkeeper.core.timestamps import read_time, write_time

@@ -73,14 +73,11 @@ class Journal:
             todo = waiting + [line for line in lines if line.data not in known]
             if not todo:
                 return
-            done = 0
             try:
                 for month, group in groupby(todo, key=lambda line: line.month):
-                    together = list(group)
-                    self._write(month, together)
-                    done += len(together)
+                    self._write(month, list(group))
             except OSError:
-                self._keep(todo[done:])
+                self._keep(todo)  # what was written all the same will be found there
                 return
             if waiting:
                 with suppress(OSError):  # what stays is found in the journal next time, and not written twice
