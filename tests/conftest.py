@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,9 +36,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A VAULTKEEPER_HOME of the test's own, so that nothing else on the machine is touched."""
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("VAULTKEEPER_HOME", str(folder))
     monkeypatch.delenv("VAULTKEEPER_VAULT", raising=False)
-    yield folder
+    return folder

@@ -71,8 +71,9 @@ def format_at(root: Path) -> Format:
 
 
 def choose_vault(given: str | None) -> Path:
-    """The vault a command is about: the one given, else `$VAULTKEEPER_VAULT`, else the one around the current folder,
-    else the only registered one.
+    """The vault a command is about.
+
+    That is the one given, else `$VAULTKEEPER_VAULT`, else the one around the current folder, else the only registered.
 
     Raises:
         UserError: none of these; the message lists the registered vaults.

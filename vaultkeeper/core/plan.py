@@ -211,19 +211,22 @@ def _mend_links(
     journeys = {origins.get(path, path): moves.get(path, path) for path in sorted(travelled)}
     concerned = travelled | {source for origin in journeys for source in world.catalog.linking_to(origin)}
     for path in sorted(concerned):
-        _mend_one(
-            path, draft, moves.get(path, path), origins.get(path, path), (before, after, journeys), world
-        )
+        way = _Way(origins.get(path, path), moves.get(path, path), before, after, journeys)
+        _mend_one(path, draft, way, world)
 
 
-def _mend_one(
-    path: NotePath,
-    draft: _Draft,
-    new_path: NotePath,
-    old_path: NotePath,
-    ways: tuple[Resolver, Resolver, Mapping[NotePath, NotePath]],
-    world: World,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How one note travels, among all that do; arguments of `links.relink`."""
+
+    old_path: NotePath
+    new_path: NotePath
+    before: Resolver
+    after: Resolver
+    journeys: Mapping[NotePath, NotePath]
+
+
+def _mend_one(path: NotePath, draft: _Draft, way: _Way, world: World) -> None:
     entry = world.catalog.get(path)
     if entry is None or entry.kind == "page" or not entry.links:
         return
@@ -234,7 +237,7 @@ def _mend_one(
     body_at = parsed.body_at
     if text is not parsed.text:
         body_at = read_frontmatter(text, path, known_keys(world.fmt)).body_at
-    mended = relink(text, body_at, old_path, new_path, *ways)
+    mended = relink(text, body_at, way.old_path, way.new_path, way.before, way.after, way.journeys)
     if mended == text:
         return
     draft.texts[path] = mended

@@ -40,38 +40,31 @@ def _updated(catalog: Catalog, path: NotePath) -> str:
     return entry.record.updated_at if entry is not None and entry.record is not None else "?"
 
 
+_BACK = {"superseded_by": "supersedes", "supersedes": "superseded_by", "conflicts_with": "conflicts_with"}
+"""For each key that names another note: the key under which that note names it back."""
+
+
+def _named(record: Record, key: str) -> tuple[str, ...]:
+    """The ids under that key."""
+    value: str | tuple[str, ...] = getattr(record, key)
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return value
+
+
 def _pairs(path: NotePath, record: Record, catalog: Catalog) -> Iterator[Finding]:
-    for key, others, back in (
-        ("superseded_by", (record.superseded_by,) if record.superseded_by else (), "supersedes"),
-        ("supersedes", record.supersedes, "superseded_by"),
-        ("conflicts_with", record.conflicts_with, "conflicts_with"),
-    ):
-        for other in others:
-            yield from _one_pair(path, record, key, other, back, catalog)
+    for key, back in _BACK.items():
+        for other in _named(record, key):
+            entry = catalog.by_id(other)
+            if not catalog.holders(other):
+                yield found("dangling-id", path, key=key, id=other)
+            elif (
+                entry is not None and entry.record is not None and record.id not in _named(entry.record, back)
+            ):
+                yield found("pair-one-sided", path, key=key, other=other, back=back)
     wanted = _PAIRED.get(record.status)
-    if wanted == "superseded_by" and not record.superseded_by:
+    if wanted is not None and not _named(record, wanted):
         yield found("pair-alone", path, status=record.status, key=wanted)
-    if wanted == "conflicts_with" and not record.conflicts_with:
-        yield found("pair-alone", path, status=record.status, key=wanted)
-
-
-def _one_pair(
-    path: NotePath, record: Record, key: str, other: str, back: str, catalog: Catalog
-) -> Iterator[Finding]:
-    holders = catalog.holders(other)
-    if not holders:
-        yield found("dangling-id", path, key=key, id=other)
-        return
-    entry = catalog.by_id(other)
-    if entry is None or entry.record is None:
-        return
-    named = {
-        "supersedes": entry.record.supersedes,
-        "superseded_by": (entry.record.superseded_by,),
-        "conflicts_with": entry.record.conflicts_with,
-    }[back]
-    if record.id not in named:
-        yield found("pair-one-sided", path, key=key, other=other, back=back)
 
 
 def circles(catalog: Catalog) -> list[tuple[str, ...]]:

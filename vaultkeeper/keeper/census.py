@@ -145,9 +145,11 @@ class Census:
     def _base_for(self, parsed: Parsed, old: Entry | None) -> Base | None:
         """How this note looked when it was last settled, wherever it stood then."""
         note_id = parsed.fields.id if parsed.fields is not None else ""
-        if old is not None and old.base is not None:
-            if old.record is None or old.record.id == note_id or parsed.kind == "quarantined":
-                return old.base
+        same = old is not None and (
+            old.record is None or old.record.id == note_id or parsed.kind == "quarantined"
+        )
+        if old is not None and same and old.base is not None:
+            return old.base
         lost = self.lost.get(note_id)
         if lost is not None:
             return lost.entry.base

@@ -45,7 +45,7 @@ def check_new(keeper: Keeper, title: str, text: str, *, duplicates: bool = True)
         _size(text)
         _secrets(Draft(title, text))
     except RefusedError as error:
-        _audit(keeper, title, error)
+        _audit(keeper, error)
         raise
     return _alike(keeper, title, text) if duplicates else []
 
@@ -89,7 +89,7 @@ def _words(text: str) -> set[str]:
     return {word for word in tokens(text) if len(word) > 1}
 
 
-def _audit(keeper: Keeper, title: str, error: RefusedError) -> None:
+def _audit(keeper: Keeper, error: RefusedError) -> None:
     """One line of the audit: that a write was refused and why, never what it held."""
     line = msgspec.json.encode(
         {

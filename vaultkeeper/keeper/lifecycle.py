@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vaultkeeper.core.errors import RefusedError
-from vaultkeeper.core.format import Format, Language
+from vaultkeeper.core.format import Format
 from vaultkeeper.core.note import Entry, Record
 from vaultkeeper.core.parse import Parsed
 from vaultkeeper.core.patch import WriteValue
@@ -135,9 +135,9 @@ def merge(keeper: Keeper, source: str, into: str) -> Edit:
     """INTO gets FROM's sections and tags at its end; FROM is superseded by it."""
     gone, kept = _two(keeper, source, into)
     _refuse_circle(keeper, gone, kept)
-    fmt, language = keeper.tools.fmt, keeper.tools.options.language
+    fmt = keeper.tools.fmt
     parsed = parsed_at(keeper, memory_at(keeper, into).path)
-    text = _joined(parsed, parsed_at(keeper, memory_at(keeper, source).path), gone.title, fmt, language)
+    text = _joined(parsed, parsed_at(keeper, memory_at(keeper, source).path), gone.title, fmt)
     tags = [*kept.tags, *(tag for tag in gone.tags if tag not in kept.tags)]
     values: dict[str, WriteValue | None] = {"supersedes": _with(kept.supersedes, gone.id), "tags": tags}
     if gone.aliases or gone.title != kept.title:
@@ -167,7 +167,7 @@ def merge(keeper: Keeper, source: str, into: str) -> Edit:
     )
 
 
-def _joined(into: Parsed, source: Parsed, title: str, fmt: Format, language: Language) -> str:
+def _joined(into: Parsed, source: Parsed, title: str, fmt: Format) -> str:
     """INTO's text with every section of FROM after it, each under its own heading, words untouched."""
     plan = outline(source.text, source.body_at)
     parts: list[str] = []

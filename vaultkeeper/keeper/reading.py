@@ -117,20 +117,18 @@ def _plain_reason(entry: Entry) -> str:
 
 
 def _history(keeper: Keeper, entry: Entry) -> list[Result]:
-    done: list[Result] = []
-    for when in keeper.tools.files.actions_on(entry.path):
-        done.append(
-            {
-                "at": when.at,
-                "batch": when.batch,
-                "op": when.op,
-                "path": when.path,
-                "to": when.to,
-                "rule": when.rule,
-                "reason": when.reason,
-            }
-        )
-    return done
+    return [
+        {
+            "at": done.at,
+            "batch": done.batch,
+            "op": done.op,
+            "path": done.path,
+            "to": done.to,
+            "rule": done.rule,
+            "reason": done.reason,
+        }
+        for done in keeper.tools.files.actions_on(entry.path)
+    ]
 
 
 def log_entries(keeper: Keeper, reference: str | None, limit: int) -> Result:

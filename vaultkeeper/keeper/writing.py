@@ -156,23 +156,17 @@ def _value(key: Key, text: str, parsed: Parsed, fmt: Format) -> WriteValue | Non
 
 
 def _typed(key: Key, text: str, parsed: Parsed, fmt: Format) -> WriteValue:
+    words = {"type": fmt.types, "status": fmt.statuses, "confidence": fmt.confidences}.get(key.kind)
+    if words is not None:
+        return _word(text, words, key.name).name
     match key.kind:
-        case "type":
-            return _word(text, fmt.types, "type").name
-        case "status":
-            return _word(text, fmt.statuses, "status").name
-        case "confidence":
-            return _word(text, fmt.confidences, "confidence").name
         case "tags":
             assert parsed.fields is not None
             return list(clean_tags(split_words(text), parsed.fields.type))
         case "list" | "ids":
             return [part for part in (as_list(text) or []) for part in split_words(part)]
         case "time":
-            time = read_time(text)
-            if time is None:
-                raise UserError(f"{text!r} is no date that can be read; write it like 2026-10-17")
-            return time
+            return _time(text)
         case "importance":
             return _number(text)
         case "flag":
@@ -181,6 +175,13 @@ def _typed(key: Key, text: str, parsed: Parsed, fmt: Format) -> WriteValue:
             return _title(text, fmt)
         case _:
             return text
+
+
+def _time(text: str) -> str:
+    time = read_time(text)
+    if time is None:
+        raise UserError(f"{text!r} is no date that can be read; write it like 2026-10-17")
+    return time
 
 
 def _title(text: str, fmt: Format) -> str:
