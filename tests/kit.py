@@ -29,7 +29,8 @@ class Kit:
         daemon.init_vault(root, "longterm", language)
         kit = cls(root)
         for key, value in settings.items():
-            daemon.config_set(root, key, json.dumps(value) if not isinstance(value, str) else value)
+            text = ", ".join(value) if isinstance(value, list) else str(value).lower()
+            daemon.config_set(root, key, text)
         return kit
 
     def note(self, path: str, body: str = "", **keys: object) -> str:

@@ -383,16 +383,16 @@ def config_get(vault: Path | None, key: str | None) -> Result:
 
 def config_set(vault: Path | None, key: str, value: str) -> Result:
     """IF-10: change one setting of a vault, or of the user where no vault is given; only differences are written."""
-    from vaultkeeper.config import set_setting, set_user_setting
+    from vaultkeeper.config import describe_settings, set_setting, set_user_setting, user_settings
     from vaultkeeper.core.timestamps import write_time
     from vaultkeeper.store.marker import read_settings, write_settings
 
     if vault is None:
         return set_user_setting(folders().config, key, value)
-    fmt = format_at(vault)
-    changed = set_setting(read_settings(vault, fmt), key, value)
+    fmt, user = format_at(vault), user_settings(folders().config)
+    changed = set_setting(read_settings(vault, fmt), key, value, user)
     write_settings(vault, fmt, changed, write_time(_now()))
-    return {"vault": str(vault), "key": key, "value": changed.get(key), "settings": dict(changed)}
+    return {"vault": str(vault), **describe_settings(user, changed, os.environ, key)}
 
 
 def schema(format_id: str) -> Result:

@@ -34,6 +34,7 @@ MESSAGES: dict[str, Message] = {
     "link-hidden": _m("warning", "符号链接指向隐藏文件夹：{target}", "a symbolic link into a hidden folder: {target}", "删除这个链接", "remove the link: it is not followed"),
     "link-dangling": _m("warning", "符号链接的目标不存在：{target}", "a symbolic link to nothing: {target}", "删除这个链接", "remove the link"),
     "sync-conflict": _m("warning", "同步工具留下的冲突副本，原文件是 {original}", "a conflict copy by a sync tool; the original is {original}", "比较两份内容，合并后删除副本", "compare the two, merge what you want to keep, delete the copy"),
+    "bad-name": _m("error", "文件名不是有效的 UTF-8，无法处理（坏字节显示为 \\x…）", "its name is not UTF-8 (bad bytes are shown as \\x…): it cannot be kept", "给它改名", "rename it"),
     "case-clash": _m("warning", "文件名与 {other} 只差大小写或字符写法", "its name differs from {other} only by case or normalisation", "给其中一个改名", "rename one of the two"),
     # frontmatter (K-10 … K-19, K-54)
     "frontmatter-not-first": _m("warning", "frontmatter 之前有空行，Obsidian 不会识别", "blank lines before the frontmatter: Obsidian does not see it", "下次写入时会去掉空行", "they are taken away when the note is next written"),
