@@ -37,6 +37,8 @@ class Change:
     reason: str = ""
     rule: str = ""
     source: str = "cli"
+    adopting: bool = False
+    """The note is no memory yet, or has no good id: `adopt` has looked whether it may be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +69,8 @@ def memory_at(keeper: Keeper, reference: str) -> Entry:
     return entry
 
 
-def parsed_at(keeper: Keeper, path: NotePath) -> Parsed:
-    """What the note says now.
+def parsed_at(keeper: Keeper, path: NotePath, *, adopting: bool = False) -> Parsed:
+    """What the note says now; with `adopting` also one that is not readable as a memory.
 
     Raises:
         UnknownNoteError: it vanished.
@@ -77,7 +79,7 @@ def parsed_at(keeper: Keeper, path: NotePath) -> Parsed:
     parsed = keeper.census.look(path)
     if parsed is None:
         raise UnknownNoteError(path)
-    if parsed.frozen:
+    if parsed.frozen and not adopting:
         raise RefusedError(parsed.frozen, f"{path}: {_FROZEN[parsed.frozen]}")
     if keeper.census.left_alone(path):
         raise RefusedError("excluded", f"{path} stands in a folder that is excluded in the settings")
@@ -90,7 +92,7 @@ def candidate(keeper: Keeper, change: Change) -> Candidate:
     Raises:
         RefusedError: it cannot be made safely; nothing was written.
     """
-    parsed = parsed_at(keeper, change.path)
+    parsed = parsed_at(keeper, change.path, adopting=change.adopting)
     assert parsed.front is not None
     text = change.text if change.text is not None else parsed.front.mended
     names = parsed.fields.key_names if parsed.fields is not None else {}

@@ -17,6 +17,7 @@ from vaultkeeper.core.parse import Parsed, fold
 from vaultkeeper.core.patch import WriteValue, new_block, patch
 from vaultkeeper.core.placement import home_folder, meaning_of
 from vaultkeeper.core.plan import free_name
+from vaultkeeper.core.sections import outline
 from vaultkeeper.core.slug import split_path, stem_of
 from vaultkeeper.core.text import encode
 from vaultkeeper.core.timestamps import read_time, write_time
@@ -235,18 +236,16 @@ def adopt(keeper: Keeper, reference: str) -> Edit:
     if parsed is None or not _adoptable(parsed):
         raise RefusedError("quarantined", f"{entry.path} cannot be written safely; see `vaultkeeper check`")
     text = _adopted_text(keeper, parsed)
-    return Edit(
-        changes=(
-            Change(
-                path=entry.path,
-                values={},
-                text=text,
-                op="create",
-                reason="adopted",
-                rule=keeper.tools.fmt.rules["adopt"],
-            ),
-        )
+    change = Change(
+        path=entry.path,
+        values={},
+        text=text,
+        op="create",
+        reason="adopted",
+        rule=keeper.tools.fmt.rules["adopt"],
+        adopting=True,
     )
+    return Edit(changes=(change,))
 
 
 def _adoptable(parsed: Parsed) -> bool:
@@ -268,14 +267,14 @@ def _adopted_text(keeper: Keeper, parsed: Parsed) -> str:
     fmt, now = keeper.tools.fmt, keeper.tools.clock()
     path = parsed.snapshot.path
     meaning = meaning_of(fmt, path)
-    born = write_time(now)
+    heading = outline(parsed.text, parsed.body_at).heading
     defaults: dict[str, WriteValue] = {
         "id": new_id(fmt, now, keeper.tools.random_hex(8)),
         "type": (meaning.type if meaning is not None else None) or fmt.default_type,
         "status": fmt.cautious_status if meaning is None or meaning.type is None else fmt.adopted_status,
-        "title": fold(parsed.heading) or stem_of(path),
+        "title": fold(heading.text if heading is not None else "") or stem_of(path),
         "created_at": keeper.census.born(parsed),
-        "updated_at": born,
+        "updated_at": write_time(now),
         "schema_version": fmt.schema_version,
     }
     front = parsed.front
