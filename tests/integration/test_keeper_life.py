@@ -57,7 +57,7 @@ def test_supersede_changes_both_sides_in_one_batch(kit: Kit) -> None:
     result = kit.run("supersede", old="old", new="new")
     assert kit.where(old) == ["Archive/old.md"]
     assert f"superseded_by: {new}\n" in kit.text("Archive/old.md")
-    assert f"supersedes:\n  - {old}\n" in kit.text("Tasks/new.md")
+    assert f"supersedes: [{old}]\n" in kit.text("Tasks/new.md")
     assert [a["path"] for a in result["actions"] if a["op"] != "page"] == ["Tasks/new.md", "Tasks/old.md"]
     assert not [c for c in kit.codes() if c.startswith("pair-")]
     kit.run("undo")
@@ -85,7 +85,7 @@ def test_a_conflict_is_marked_and_resolved(kit: Kit, keep: str, where: tuple[str
     kit.settled()
     kit.run("conflict", a="a", b="b")
     assert kit.where(a) == ["Conflicts/a.md"]
-    assert f"conflicts_with:\n  - {a}\n" in kit.text("Conflicts/b.md")
+    assert f"conflicts_with: [{a}]\n" in kit.text("Conflicts/b.md")
     kit.run("resolve", a="a", b="b", keep=keep)
     assert kit.where(a) == [f"{where[0]}/a.md"]
     assert kit.where(b) == [f"{where[1]}/b.md"]
@@ -114,7 +114,7 @@ def test_broken_pairs_are_found_and_repaired_on_request(kit: Kit) -> None:
     kit.settled()
     assert {"pair-one-sided", "pair-alone"} <= set(kit.codes())
     kit.tidy(fix_links=True)
-    assert f"  - {a}\n" in kit.text("Knowledge/b.md")
+    assert f"supersedes: [{a}]\n" in kit.text("Knowledge/b.md")
     assert "status: archived\n" in kit.text("Archive/alone.md")
     assert not [c for c in kit.codes() if c.startswith("pair-")]
 

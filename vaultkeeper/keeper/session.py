@@ -78,11 +78,17 @@ def open_keeper(tools: Tools, *, writing: bool) -> Keeper:
         entries = {}
     census = Census(tools, Catalog(entries), _starting_points(tools) if not entries else None)
     census.own = own | _recently_written(tools)
-    keeper = Keeper(tools, census.catalog, census, fresh=not any(entry.base for entry in entries.values()))
+    keeper = Keeper(tools, census.catalog, census, fresh=head is None or _never_settled(entries))
     if head is None or head.options != options_digest(tools):
         _look_again(census, entries)
         keeper.pages.all_stale = True
     return keeper
+
+
+def _never_settled(entries: Mapping[NotePath, Entry]) -> bool:
+    """Whether the catalog holds memories but was only ever made by reading, as by `check`."""
+    memories = [entry for entry in entries.values() if entry.kind == "memory"]
+    return bool(memories) and not any(entry.base for entry in memories)
 
 
 def _recently_written(tools: Tools) -> set[tuple[NotePath, str]]:
