@@ -81,6 +81,7 @@ def open_keeper(tools: Tools, *, writing: bool) -> Keeper:
     keeper = Keeper(tools, census.catalog, census, fresh=head is None or _never_settled(entries))
     if head is None or head.options != options_digest(tools):
         _look_again(census, entries)
+    if head is None or head.unsettled or head.options != options_digest(tools):
         keeper.pages.all_stale = True
     return keeper
 
