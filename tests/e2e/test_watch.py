@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def test_its_own_writes_cause_no_further_action(kit: Kit) -> None:
     with watching(kit.root, settle=0, touch_grace=0) as watched:
         since = len(watched.events)
         kit.note("Tasks/x.md", type="decision", title="a: b")
-        until(lambda: (kit.root / "Decisions/x.md").exists())
+        until((kit.root / "Decisions/x.md").exists)
         kit.note("Tasks/last.md", type="decision")
         watched.wait(lambda event: event.get("path") == "Tasks/last.md", since)
         assert [action["path"] for action in watched.actions(since)] == ["Tasks/x.md", "Tasks/last.md"]
@@ -134,7 +135,7 @@ def test_a_second_keeper_says_who_holds_the_vault(kit: Kit, tmp_path: Path) -> N
     alias.symlink_to(kit.root)
     with watching(kit.root) as watched:
         done = subprocess.run(
-            ["python", "-m", "vaultkeeper", "watch", str(alias)], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "vaultkeeper", "watch", str(alias)], capture_output=True, text=True, check=False
         )
         assert done.returncode == 3
         assert str(watched.process.pid) in done.stderr

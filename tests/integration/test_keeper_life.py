@@ -123,7 +123,13 @@ def test_broken_pairs_are_found_and_repaired_on_request(kit: Kit) -> None:
 def test_circles_and_dangling_ids_are_findings(kit: Kit) -> None:
     a, b = "mem_20260101t000000_0000000a", "mem_20260102t000000_0000000b"
     kit.note("Archive/a.md", status="superseded", id=a, superseded_by=b, supersedes=f"[{b}]")
-    kit.note("Archive/b.md", status="superseded", id=b, superseded_by=a, supersedes=f"[{a}, mem_20200101t000000_00000000]")
+    kit.note(
+        "Archive/b.md",
+        status="superseded",
+        id=b,
+        superseded_by=a,
+        supersedes=f"[{a}, mem_20200101t000000_00000000]",
+    )
     kit.settled()
     assert {"pair-cycle", "dangling-id"} <= set(kit.codes())
     kit.tidy(fix_links=True)
@@ -148,7 +154,9 @@ def test_a_new_note_stands_in_its_place_with_all_its_keys(kit: Kit) -> None:
     assert result["committed"]
     text = kit.text(result["path"])
     assert result["path"] == f"Decisions/茶 白 绿-{result['id']}.md"
-    keys = [line.split(":")[0] for line in text.split("---")[1].strip().splitlines() if not line.startswith(" ")]
+    keys = [
+        line.split(":")[0] for line in text.split("---")[1].strip().splitlines() if not line.startswith(" ")
+    ]
     assert keys == ["id", "type", "status", "title", "created_at", "updated_at", "tags", "schema_version"]
     assert text.splitlines()[result["line"] - 1] == "# 茶: 白/绿?"
     assert kit.tidy()["actions"] == []
@@ -164,7 +172,13 @@ def test_set_refuses_what_a_key_cannot_have(kit: Kit) -> None:
     kit.note("Tasks/x.md", type="task")
     kit.settled()
     before = kit.files()
-    for values in ({"status": "nonsense"}, {"importance": "101"}, {"id": "x"}, {"created_at": "2020-01-01"}, {"title": ""}):
+    for values in (
+        {"status": "nonsense"},
+        {"importance": "101"},
+        {"id": "x"},
+        {"created_at": "2020-01-01"},
+        {"title": ""},
+    ):
         with pytest.raises(UserError):
             kit.run("set", note="x", values=values)
     assert kit.files() == before
@@ -184,8 +198,12 @@ def test_a_credential_is_refused_without_its_value_being_said(kit: Kit) -> None:
 
 @pytest.mark.rule("K-90")
 def test_a_near_duplicate_is_named(kit: Kit) -> None:
-    kit.run("new", title="White tea keeps at room temperature", text="Keep it dry and dark, away from spices.")
-    result = kit.run("new", title="White tea keeps at room temperature", text="Keep it dry, dark, away from spices.")
+    kit.run(
+        "new", title="White tea keeps at room temperature", text="Keep it dry and dark, away from spices."
+    )
+    result = kit.run(
+        "new", title="White tea keeps at room temperature", text="Keep it dry, dark, away from spices."
+    )
     assert len(result["warnings"]) == 1
 
 

@@ -25,7 +25,7 @@ def test_a_status_change_touches_that_note_only_where_it_has_to(kit: Kit) -> Non
         "Decisions/x.md",
         "---\nzeta: 1   # mine\nid: mem_20260301t080000_0000000a\n\n# section\ntype: decision\nstatus:   active\n"
         "title: 'a \"quoted\" one'\nAlpha: { b: 2, a: 1 }\ntags: [x,  y]\ncreated_at: 2026-03-01\n"
-        "updated_at: 2026-03-01T08:00:00.000Z\n---\n\n# a \"quoted\" one\n\nbody without a last newline",
+        'updated_at: 2026-03-01T08:00:00.000Z\n---\n\n# a "quoted" one\n\nbody without a last newline',
     )
     kit.settled()
     kit.edit("Decisions/x.md", "status:   active", "status:   archived")
@@ -40,7 +40,11 @@ def test_a_status_change_touches_that_note_only_where_it_has_to(kit: Kit) -> Non
 @pytest.mark.parametrize("form", ["bom", "crlf", "cr"])
 def test_newlines_and_bom_alone_are_no_reason_to_rewrite(kit: Kit, form: str) -> None:
     text = "---\nid: mem_20260301t080000_0000000a\ntype: task\nstatus: active\ntitle: t\n---\n\n# t\n\nbody\n"
-    data = {"bom": b"\xef\xbb\xbf" + text.encode(), "crlf": text.replace("\n", "\r\n").encode(), "cr": text.replace("\n", "\r").encode()}
+    data = {
+        "bom": b"\xef\xbb\xbf" + text.encode(),
+        "crlf": text.replace("\n", "\r\n").encode(),
+        "cr": text.replace("\n", "\r").encode(),
+    }
     kit.write("Tasks/t.md", data[form])
     kit.settled()
     assert (kit.root / "Tasks/t.md").read_bytes() == data[form]
@@ -52,7 +56,9 @@ def test_newlines_and_bom_alone_are_no_reason_to_rewrite(kit: Kit, form: str) ->
 
 
 @pytest.mark.rule("K-5")
-@pytest.mark.parametrize("data", [b"---\nid: mem_20260301t080000_0000000a\n---\n\xff\xfe\x00bad", b"\0" * 400])
+@pytest.mark.parametrize(
+    "data", [b"---\nid: mem_20260301t080000_0000000a\n---\n\xff\xfe\x00bad", b"\0" * 400]
+)
 def test_what_is_no_text_is_quarantined_and_untouched(kit: Kit, data: bytes) -> None:
     kit.write("Tasks/t.md", data)
     kit.note("Tasks/good.md", type="decision")
@@ -80,7 +86,10 @@ def test_slips_are_mended_on_their_own_lines(kit: Kit) -> None:
     )
     kit.settled()
     lines = kit.text("Tasks/t.md").splitlines()
-    assert lines[3:7] == ["status: active", 'title: "a: b"', 'tags: "#x #y"', "other: keep  # me"] or lines[4] == "title: 'a: b'"
+    assert (
+        lines[3:7] == ["status: active", 'title: "a: b"', 'tags: "#x #y"', "other: keep  # me"]
+        or lines[4] == "title: 'a: b'"
+    )
     assert not [c for c in kit.codes("Tasks/t.md") if c.startswith("slip-")]
 
 
@@ -183,7 +192,10 @@ def test_created_at_stays_as_the_person_wrote_it(kit: Kit) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("---\nid: mem_20260301t080000_0000000a\ntype: decision\nstatus: archived\ntitle: {{title}}\n---\n", "template"),
+        (
+            "---\nid: mem_20260301t080000_0000000a\ntype: decision\nstatus: archived\ntitle: {{title}}\n---\n",
+            "template",
+        ),
         (
             "---\nid: mem_20260301t080000_0000000a\ntype: task\n<<<<<<< HEAD\nstatus: active\n=======\nstatus: archived\n"
             ">>>>>>> main\ntitle: t\n---\nbody\n",
@@ -261,12 +273,18 @@ def test_blank_lines_before_the_fence_go_when_the_note_is_next_written(kit: Kit)
 @pytest.mark.rule("K-41")
 def test_links_that_a_move_would_break_are_mended(kit: Kit) -> None:
     kit.note("Decisions/x.md", type="decision", body="# x\n\n[pic](../img/a.png) [[y]] [b](../Tasks/y.md)\n")
-    kit.note("Tasks/y.md", type="task", body="# y\n\n[[Decisions/x]] [[x]] ![[Decisions/x#h|t]] [m](../Decisions/x.md#h)\n\n`[[Decisions/x]]`\n")
+    kit.note(
+        "Tasks/y.md",
+        type="task",
+        body="# y\n\n[[Decisions/x]] [[x]] ![[Decisions/x#h|t]] [m](../Decisions/x.md#h)\n\n`[[Decisions/x]]`\n",
+    )
     kit.write("plain.md", "see [[Decisions/x|that]] and [it](Decisions/x.md)\n")
     kit.settled()
     kit.edit("Decisions/x.md", "status: active", "status: archived")
     kit.settled()
-    assert "[[Archive/x]] [[x]] ![[Archive/x#h|t]] [m](../Archive/x.md#h)\n\n`[[Decisions/x]]`\n" in kit.text("Tasks/y.md")
+    assert "[[Archive/x]] [[x]] ![[Archive/x#h|t]] [m](../Archive/x.md#h)\n\n`[[Decisions/x]]`\n" in kit.text(
+        "Tasks/y.md"
+    )
     assert kit.text("plain.md") == "see [[Archive/x|that]] and [it](Archive/x.md)\n"
     assert "[b](../Tasks/y.md)" in kit.text("Archive/x.md")
 

@@ -19,7 +19,37 @@ STATUS_FOLDERS = {"pending": "Inbox", "archived": "Archive"}
 CHINESE = (
     "记忆决定索引文件重建策略茶馆订座数据网站字体进展偏好经验任务知识项目状态归档冲突时间浏览器发布接口备份"
 )
-ENGLISH = ["memory", "index", "note", "vault", "rebuild", "decision", "search", "folder", "link", "rename", "status", "archive", "table", "booking", "menu", "font", "deploy", "backup", "browser", "cache", "query", "token", "plan", "action", "batch", "journal", "history", "restore", "order"]
+ENGLISH = [
+    "memory",
+    "index",
+    "note",
+    "vault",
+    "rebuild",
+    "decision",
+    "search",
+    "folder",
+    "link",
+    "rename",
+    "status",
+    "archive",
+    "table",
+    "booking",
+    "menu",
+    "font",
+    "deploy",
+    "backup",
+    "browser",
+    "cache",
+    "query",
+    "token",
+    "plan",
+    "action",
+    "batch",
+    "journal",
+    "history",
+    "restore",
+    "order",
+]
 TAGS = [
     "architecture",
     "frontend",
