@@ -135,7 +135,10 @@ def test_a_second_keeper_says_who_holds_the_vault(kit: Kit, tmp_path: Path) -> N
     alias.symlink_to(kit.root)
     with watching(kit.root) as watched:
         done = subprocess.run(
-            [sys.executable, "-m", "vaultkeeper", "watch", str(alias)], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "vaultkeeper", "watch", str(alias)],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 3
         assert str(watched.process.pid) in done.stderr

@@ -101,8 +101,8 @@ def _name_back(
 def _relinked(keeper: Keeper) -> dict[NotePath, str]:
     """New texts of the notes whose links name a title, an alias or an id (LT-43)."""
     targets: dict[NotePath, dict[str, NotePath]] = {}
-    for link in loose_links(keeper.catalog):
-        targets.setdefault(link.source, {})[link.written] = link.target
+    for loose in loose_links(keeper.catalog):
+        targets.setdefault(loose.source, {})[loose.written] = loose.target
     texts: dict[NotePath, str] = {}
     for path, written in targets.items():
         parsed = keeper.census.look(path)
