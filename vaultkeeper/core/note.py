@@ -97,5 +97,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Targets of the note's links as written, without fragment; in order, doubles kept out."""
     findings: tuple[Finding, ...] = ()
     base: Base | None = None
+    before: Base | None = None
+    """What `base` was before the keeper last acted on the note, for when a person takes that back."""
     unsettled: bool = False
     """Whether the last plan left something to do for it (an edit still waiting, an action that failed or is held)."""

@@ -65,7 +65,7 @@ def chunks_of(lines: Sequence[str]) -> list[Chunk]:
     starts = [number for number, line in enumerate(lines) if _begins(line)]
     if lines and (not starts or starts[0] > 0):
         starts.insert(0, 0)
-    ends = [*starts[1:], len(lines)]
+    ends = [*starts[1:], len(lines)] if lines else []
     return [Chunk(start, tuple(lines[start:end])) for start, end in zip(starts, ends, strict=True)]
 
 

@@ -117,6 +117,7 @@ class Keeper:
         if not outcome.actions:
             outcome.batch = ""
         self.census.parsed.clear()
+        self.fresh = False
         self._tell(outcome)
         return outcome
 
@@ -202,6 +203,7 @@ class Keeper:
             entry = self.census.settle_entry(
                 parsed, before.base if before else None, settled=self._is_settled(action, before, decided)
             )
+            entry = msgspec.structs.replace(entry, before=before.base if before is not None else None)
             self.wars.wrote(receipt.path, receipt.digest, action.expects, now)
         else:
             assert before is not None
@@ -210,7 +212,7 @@ class Keeper:
                 entry = msgspec.structs.replace(
                     entry, base=msgspec.structs.replace(entry.base, path=receipt.path)
                 )
-            entry = self._rebased(entry)
+            entry = msgspec.structs.replace(self._rebased(entry), before=before.base)
         self.census.record(receipt.path, entry)
 
     def _is_settled(self, action: Action, before: Entry | None, decided: Plan) -> bool:

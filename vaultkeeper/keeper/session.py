@@ -13,10 +13,11 @@ from vaultkeeper.core.catalog import Catalog
 from vaultkeeper.core.errors import VaultUnavailableError
 from vaultkeeper.core.finding import Finding
 from vaultkeeper.core.note import Base, Entry, NotePath
-from vaultkeeper.keeper.census import Census
+from vaultkeeper.core.timestamps import parse_time
+from vaultkeeper.keeper.census import Census, Moved
 from vaultkeeper.keeper.doubt import Doubt
 from vaultkeeper.keeper.keeper import Keeper
-from vaultkeeper.keeper.tools import Tools
+from vaultkeeper.keeper.tools import LATE_SAVE, Tools
 from vaultkeeper.store.catalog_file import Head
 from vaultkeeper.store.index_export import export_json, read_export
 
@@ -78,6 +79,7 @@ def open_keeper(tools: Tools, *, writing: bool) -> Keeper:
         entries = {}
     census = Census(tools, Catalog(entries), _starting_points(tools) if not entries else None)
     census.own = own | _recently_written(tools)
+    census.moved = _recent_moves(tools, census.catalog)
     keeper = Keeper(tools, census.catalog, census, fresh=head is None or _never_settled(entries))
     if head is None or head.options != options_digest(tools):
         _look_again(census, entries)
@@ -93,12 +95,26 @@ def _never_settled(entries: Mapping[NotePath, Entry]) -> bool:
 
 
 def _recently_written(tools: Tools) -> set[tuple[NotePath, str]]:
+    """The keeper's own writes, but not what an undo brought back: that is for the person to change or to keep."""
     return {
-        (NotePath(done.to or done.path), done.after)
+        (done.place, done.after)
         for batch in tools.files.batches(RECENT_BATCHES)
         for done in batch.actions
-        if done.after is not None
+        if done.after is not None and not batch.takes_back
     }
+
+
+def _recent_moves(tools: Tools, catalog: Catalog) -> dict[NotePath, Moved]:
+    """K-39: moves of the last minute, by an earlier process too, after which an editor may still save late."""
+    now = tools.clock()
+    moves: dict[NotePath, Moved] = {}
+    for batch in reversed(tools.files.batches(RECENT_BATCHES)):
+        at = parse_time(batch.at)
+        for done in batch.actions if now - at <= LATE_SAVE else ():
+            entry = catalog.get(done.place)
+            if done.op == "move" and done.before and entry is not None and entry.record is not None:
+                moves[done.path] = Moved(done.place, entry.record.id, done.before, at)
+    return moves
 
 
 def _look_again(census: Census, entries: Mapping[NotePath, Entry]) -> None:
