@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -198,6 +198,14 @@ class Census:
     def record(self, path: NotePath, entry: Entry | None) -> None:
         """Take in what an action made of a file."""
         self._swap(path, self.catalog.get(path), entry)
+
+    def rebase(self, paths: Iterable[NotePath], bases: Mapping[str, Base | None]) -> None:
+        """After an undo: these notes are planned again as if the keeper had not acted on them yet."""
+        for path in paths:
+            entry = self.catalog.get(path)
+            if entry is not None and entry.kind == "memory" and entry.record is not None:
+                base = bases.get(entry.record.id)
+                self.record(path, msgspec.structs.replace(entry, base=base, before=None, unsettled=True))
 
     def look(self, path: NotePath) -> Parsed | None:
         """What a file says now, read again unless it was read since the last batch."""

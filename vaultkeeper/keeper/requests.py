@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from vaultkeeper.core.errors import UserError
 from vaultkeeper.core.note import NotePath
+from vaultkeeper.core.timestamps import write_time
 from vaultkeeper.keeper import lifecycle, reading, writing
 from vaultkeeper.keeper.doubt import Doubt
 from vaultkeeper.keeper.edits import Edit, commit
@@ -219,11 +220,13 @@ def _undo(desk: Desk, args: Args) -> Result:
     keeper, batch = desk.keeper, args.get("batch")
     if args.get("dry_run"):
         return reading.undo_preview(keeper, str(batch) if batch else None)
+    bases = {entry.record.id: entry.before for entry in keeper.catalog if entry.record is not None}
     result = keeper.tools.files.undo(str(batch) if batch else None)
     paths = {receipt.action.path for receipt in result.receipts} | {
         receipt.path for receipt in result.receipts
     }
     keeper.census.observe(path for path in paths if path.endswith(".md"))
+    keeper.census.rebase(paths, bases)
     keeper.settle((), cause="undo")
     return {
         "vault": str(keeper.tools.root),
@@ -246,6 +249,11 @@ def _rebuild(desk: Desk, args: Args) -> Result:
     keeper.pages.all_stale = True
     keeper.fresh = True
     keeper.plan_findings.clear()
+    if not args.get("dry_run"):
+        at = write_time(keeper.tools.clock())
+        keeper.tools.journal.append(
+            [{"at": at, "op": "index-rebuild", "id": "*", "reason": "rebuild", "source": "cli"}]
+        )
     return tidy(desk, {"dry_run": args.get("dry_run")}) | {"notes": len(keeper.catalog)}
 
 
