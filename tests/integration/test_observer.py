@@ -24,6 +24,7 @@ from vaultkeeper.watch.probe import Probe
 
 RULES = IgnoreRules(private=".keeper", template_folders=("Templates",))
 PATIENCE = 10.0
+WATCHDOG = int(version("watchdog").partition(".")[0])
 QUEUED = Path("/proc/sys/fs/inotify/max_queued_events")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="says what inotify does")
 
@@ -96,8 +97,7 @@ def iter_now(changes: queue.SimpleQueue[Change]) -> Iterator[Change]:
 
 def tells_of_overflow() -> bool:
     """Whether this watchdog says that events were lost, and the system's queue is short enough to fill it."""
-    recent = int(version("watchdog").partition(".")[0]) >= 7
-    return recent and QUEUED.exists() and int(QUEUED.read_text()) <= 100_000
+    return WATCHDOG > 6 and QUEUED.exists() and int(QUEUED.read_text()) <= 100_000
 
 
 def set_of(told: list[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -225,8 +225,9 @@ def test_a_folder_moved_into_the_vault_asks_for_a_look_at_it(watched: Watched, t
         (tmp_path / f"come/deep/{number}.md").write_text("text")
     (tmp_path / "come").rename(watched.root / "come")
     assert watched.flush() == [("folder", "come")]
-    (watched.root / "come/deep/3.md").write_text("more")  # and what is inside is watched
-    assert watched.flush() == [("file", "come/deep/3.md")]
+    if WATCHDOG > 6:  # which does not watch what is inside: the next walk has to find it
+        (watched.root / "come/deep/3.md").write_text("more")
+        assert watched.flush() == [("file", "come/deep/3.md")]
 
 
 @pytest.mark.rule("K-39")
@@ -347,6 +348,7 @@ def test_names_that_are_not_utf8_are_told_as_they_are(watched: Watched) -> None:
 def test_an_overflow_in_watchdogs_log_asks_for_a_look_at_everything(watched: Watched) -> None:
     log = logging.getLogger("watchdog.observers.inotify_c")
     log.warning("something else")
+    logging.getLogger("watchdog.observers.inotify").warning("Inotify queue overflowed; reconciling")
     log.warning("Inotify queue overflowed; filesystem events were lost")
     assert watched.next().kind == "overflow"
     assert watched.queue.empty()
@@ -443,7 +445,7 @@ def test_stopping_twice_does_no_harm(watched: Watched) -> None:
     watched.watcher.stop()
     watched.watcher.stop()
     assert threading.active_count() < threads
-    assert not logging.getLogger("watchdog.observers.inotify_c").handlers
+    assert not logging.getLogger("watchdog").handlers
 
 
 # polling, and limits -------------------------------------------------------------------------------------------------

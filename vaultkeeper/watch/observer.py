@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,7 @@ the queue again, for ever, above about 5,000 folders (K-37)."""
 
 _LINUX: Final = sys.platform == "linux"
 _WINDOWS: Final = sys.platform == "win32"
+_WATCHDOG_LOGGER: Final = "watchdog"
 _OVERFLOW_LOGGER: Final = "watchdog.observers.inotify_c"
 """Where watchdog 7 says that events were lost; it raises no event for it, and watchdog 6 says nothing at all."""
 
@@ -138,18 +140,21 @@ class Watcher:
 
     def stop(self) -> None:
         """Stop watching and wait for watchdog's threads to end; may be called twice."""
-        logging.getLogger(_OVERFLOW_LOGGER).removeHandler(self._overflows)
         observer, self._observer = self._observer, None
         if observer is not None:
             observer.stop()
             if observer.is_alive():
                 observer.join()
+        logging.getLogger(_WATCHDOG_LOGGER).removeHandler(self._overflows)
 
     def _watch_events(self) -> None:
+        # On the logger above, so that watchdog's complaints while it is being stopped go to no terminal either.
+        logging.getLogger(_WATCHDOG_LOGGER).addHandler(self._overflows)
         log = logging.getLogger(_OVERFLOW_LOGGER)
-        log.addHandler(self._overflows)
         if not log.isEnabledFor(logging.WARNING):
             log.setLevel(logging.WARNING)
+        # Watchdog 7 warns when it comes to a new folder twice, which is no harm and of no use to anybody.
+        warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
         self._observer = observer = Observer()
         if isinstance(observer, PollingObserver):
             raise OSError(errno.ENOTSUP, "this system has none")
@@ -265,7 +270,7 @@ class _OverflowHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Called by the logging system, in the thread that reads the system's events."""
-        if "overflow" in record.getMessage().lower():
+        if record.name == _OVERFLOW_LOGGER and "overflow" in record.getMessage().lower():
             self._overflowed()
 
 
