@@ -8,12 +8,11 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultkeeper.core.errors import FormatError, UserError, VaultBusyError, VaultUnavailableError
+from vaultkeeper.core.errors import FormatError, UserError, VaultBusyError
 from vaultkeeper.core.format import Format
 from vaultkeeper.formats.registry import FORMATS
 from vaultkeeper.store.folders import AppFolders, app_folders, vault_cache, vault_state
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from vaultkeeper.core.finding import Finding
     from vaultkeeper.keeper.doubt import Doubt
     from vaultkeeper.keeper.keeper import Keeper
-    from vaultkeeper.keeper.loop import Loop
     from vaultkeeper.keeper.tools import Tools
 
 log = logging.getLogger(__name__)
@@ -266,109 +264,24 @@ def watch(vaults: Sequence[Path], publish: Callable[[Result], None], stop: threa
 
     Raises:
         VaultBusyError: another keeper holds one of them; nothing was started.
-        VaultUnavailableError: one of them is not there; nothing was started.
+        VaultUnavailableError: one of them is not there, or its keeper broke down.
     """
-    from vaultkeeper import __version__
-    from vaultkeeper.api.server import ApiServer
+    from vaultkeeper.serving import Kept, serve
     from vaultkeeper.store.folders import vault_key
     from vaultkeeper.store.lock import VaultLock
 
-    tools = {vault_key(vault): _tools(vault, format_at(vault)) for vault in vaults}
-    locks = [VaultLock(each.state, str(each.root)) for each in tools.values()]
-    kept: list[_Kept] = []
+    kept: list[Kept] = []
+    locks: list[VaultLock] = []
     try:
-        for lock in locks:
-            lock.acquire(LOCK_WAIT)
-        news = _News(publish)
-        kept = [_start(key, each, news.put, stop) for key, each in tools.items()]
-        loops = {each.key: each.loop for each in kept}
-        server = ApiServer(
-            commands=lambda key, verb, args: loops[key].ask(verb, args),
-            vaults=lambda: [{"key": key, **loop.describe()} for key, loop in loops.items()],
-            state=folders().state,
-            version=__version__,
-        )
-        for each in kept:
-            each.wait_ready()
-        url = server.start()
-        try:
-            news.ready(
-                {"event": "ready", "api": url, "vaults": [str(vault) for vault in vaults], "pid": os.getpid()}
-            )
-            stop.wait()
-            dead = next((each for each in kept if each.error is not None), None)
-            if dead is not None:
-                raise VaultUnavailableError(str(dead.loop.keeper.tools.root), str(dead.error))
-        finally:
-            server.stop()
+        for vault in vaults:
+            tools = _tools(vault, format_at(vault))
+            locks.append(VaultLock(tools.state, str(vault)))
+            locks[-1].acquire(LOCK_WAIT)
+            kept.append(Kept(vault_key(vault), tools, _doubt(tools)))
+        serve(kept, folders().state, publish, stop)
     finally:
-        for each in kept:
-            each.finish()
         for lock in locks:
             lock.release()
-
-
-class _News:
-    """Holds events back until `ready` was published, since that one comes first (IF-4)."""
-
-    def __init__(self, publish: Callable[[Result], None]) -> None:
-        self._publish = publish
-        self._early: list[Result] | None = []
-        self._lock = threading.Lock()
-
-    def put(self, event: Result) -> None:
-        with self._lock:
-            if self._early is not None:
-                self._early.append(event)
-                return
-            self._publish(event)
-
-    def ready(self, event: Result) -> None:
-        with self._lock:
-            early, self._early = self._early or [], None
-            for each in (event, *early):
-                self._publish(each)
-
-
-@dataclass(slots=True)
-class _Kept:
-    """One vault being watched, with its thread."""
-
-    key: str
-    loop: Loop
-    thread: threading.Thread
-    error: BaseException | None = None
-
-    def wait_ready(self) -> None:
-        while not self.loop.wait_ready(0.2):
-            if self.error is not None:
-                raise self.error
-
-    def finish(self) -> None:
-        self.loop.stop()
-        self.thread.join()
-
-
-def _start(key: str, tools: Tools, publish: Callable[[Result], None], stop: threading.Event) -> _Kept:
-    from vaultkeeper.keeper import session
-    from vaultkeeper.keeper.loop import Loop
-
-    loop = Loop(session.open_keeper(tools, writing=True), _doubt(tools), publish)
-    kept = _Kept(
-        key, loop, threading.Thread(name=f"keeper {tools.root.name}", target=lambda: _work(kept, stop))
-    )
-    kept.thread.start()
-    return kept
-
-
-def _work(kept: _Kept, stop: threading.Event) -> None:
-    """A keeper's thread; one that dies ends them all, so that a service manager can start them anew."""
-    try:
-        kept.loop.run()
-    except BaseException as error:
-        log.exception("the keeper of %s ended", kept.loop.keeper.tools.root)
-        kept.error = error
-        stop.set()
 
 
 def config_get(vault: Path | None, key: str | None) -> Result:
