@@ -259,6 +259,8 @@ class Loop:
     def _idle(self) -> None:
         """Quiet for a while: the catalog is saved, the export written, old memories dropped."""
         self.keeper.census.forget_old()
+        old = time.monotonic() - 2 * max(self.keeper.tools.waits.touch, self.keeper.tools.waits.repair)
+        self._last_touch = {path: at for path, at in self._last_touch.items() if at > old}
         for path in self.keeper.wars.make_peace(self.keeper.tools.clock()):
             self._quiet.ask(path, 0.0)
         if self._away:
