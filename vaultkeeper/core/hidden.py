@@ -51,7 +51,7 @@ def hidden_spans(text: str, body_at: int) -> tuple[Hidden, ...]:
     """Code and comments of the body, in order and apart from each other, by CommonMark's rules where it has any.
 
     Fences close by the same character, as long or longer, or with the list or quote around them; a comment that opens
-    a line and is never closed hides the rest. Indented code is not among them: see `is_indented_code`.
+    a line and is never closed hides the rest. Indented code is not among them: see `IndentedCode`.
     """
     return tuple(_Scan(text, body_at).spans())
 
@@ -67,14 +67,27 @@ def hidden_at(spans: Sequence[Hidden], at: int) -> Hidden | None:
     return spans[number - 1] if number and at < spans[number - 1].end else None
 
 
-def is_indented_code(text: str, body_at: int, line_at: int) -> bool:
-    """Whether the line that begins there belongs to an indented code block, not to a list item or a paragraph."""
-    match = _BLANKS.match(text, line_at)
-    indent = len(match[0].expandtabs(4)) if match else 0
-    if indent < 4:
-        return False
-    column, apart = _item_above(text, body_at, line_at, indent)
-    return apart and indent - column >= 4
+@dataclass(slots=True)
+class IndentedCode:
+    """Tells of lines of one text, asked for from top to bottom, whether they are indented code."""
+
+    text: str
+    body_at: int
+    last_line: int = -1
+    last_answer: bool = False
+
+    def holds(self, line_at: int) -> bool:
+        """Whether the line that begins there belongs to an indented code block, not to a list item or a paragraph."""
+        blanks = _BLANKS.match(self.text, line_at)
+        indent = len(blanks[0].expandtabs(4)) if blanks else 0
+        if indent < 4:
+            return False
+        follows = self.last_line >= 0 and self.text.find("\n", self.last_line, line_at) in {-1, line_at - 1}
+        if not follows:  # indented lines without a blank one between them are alike
+            column, apart = _item_above(self.text, self.body_at, line_at, indent)
+            self.last_answer = apart and indent - column >= 4
+        self.last_line = line_at
+        return self.last_answer
 
 
 @dataclass(slots=True)
@@ -219,7 +232,7 @@ def _item_above(text: str, floor: int, line_at: int, indent: int) -> tuple[int, 
 
     The second value is whether a blank line or the like parts it from the text above, so that it can be code.
     """
-    apart = line_at <= floor
+    apart, outdented = line_at <= floor, False
     for _ in range(_FAR):
         if line_at <= floor:
             return 0, apart
@@ -227,6 +240,8 @@ def _item_above(text: str, floor: int, line_at: int, indent: int) -> tuple[int, 
         line = text[start : line_at - 1]
         line_at = start
         if not line.strip():
+            if outdented:
+                return 0, apart
             apart = True
         elif _BREAK.match(line):
             return 0, True
@@ -236,8 +251,11 @@ def _item_above(text: str, floor: int, line_at: int, indent: int) -> tuple[int, 
                 return column, apart
         elif _NOTE.match(line):
             return 4, apart
-        elif apart and line[0] not in " \t":
-            return 0, True
+        outdented = outdented or line[:1] not in {
+            "",
+            " ",
+            "\t",
+        }  # the list goes on only if an item begins its paragraph
     return indent, apart
 
 

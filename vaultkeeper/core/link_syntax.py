@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from vaultkeeper.core.hidden import hidden_at, hidden_spans, is_indented_code
+from vaultkeeper.core.hidden import IndentedCode, hidden_at, hidden_spans
 
 LinkKind = Literal["wiki", "markdown", "frontmatter"]
 """frontmatter: a wikilink in a value there."""
@@ -70,6 +70,7 @@ def find_links(text: str, body_at: int) -> tuple[Link, ...]:
 
 def _outside_code(text: str, body_at: int, links: Sequence[Link]) -> Iterator[Link]:
     hidden = [span for span in hidden_spans(text, body_at) if span.kind != "comment"]
+    indented = IndentedCode(text, body_at)
     line_at = looked = taken = 0
     for link in links:
         newline = text.rfind("\n", looked, link.start)
@@ -78,8 +79,7 @@ def _outside_code(text: str, body_at: int, links: Sequence[Link]) -> Iterator[Li
         if link.start < taken:
             continue  # brackets in the target of another link
         if link.kind != "frontmatter" and (
-            (hidden and hidden_at(hidden, link.start))
-            or (text[line_at] in " \t" and is_indented_code(text, body_at, line_at))
+            (hidden and hidden_at(hidden, link.start)) or (text[line_at] in " \t" and indented.holds(line_at))
         ):
             continue
         taken = link.end

@@ -20,7 +20,7 @@ _NO_PARAGRAPH = re.compile(
     r"[ \t]*(?:>|\||<[A-Za-z/!?]|`{3}|~{3}|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))|(?: {4}|\t)"
 )
 """A line that an underline does not make a heading: a quote, table row, HTML, fence, list item, indented code."""
-_BLANK_LINES = re.compile(r"(?:[ \t]*+\n)*+")
+_BLANK_LINES = re.compile(r"(?:[ \t]*+\n)*+(?:[ \t]++\Z)?+")
 _ESCAPED = re.compile(r"\\([\\#<%`])")
 _TO_ESCAPE = re.compile(r"\\(?=[\\#<%`])|<(?=!--)|%(?=%)")
 _BLOCK_START = r"\\*(?:#|`{3}|~{3}|<|%%|[-=]+[ \t]*$)"
@@ -210,7 +210,9 @@ def _reworded(lines: str, title: str) -> str:
 def _escaped(title: str) -> str:
     """The title as the content of a heading that is shown as the title: `_shown` undoes it."""
     spans = _inline(title)
-    if any(span.kind != "code" for span in spans):
+    if "\\`" in title or any(
+        span.kind != "code" for span in spans
+    ):  # escapes would change what is code: leave none
         return re.sub(rf"{_TO_ESCAPE.pattern}|`", r"\\\g<0>", title)
     parts: list[str] = []
     at = 0
