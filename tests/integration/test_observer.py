@@ -477,12 +477,13 @@ def test_polling_follows_no_link_and_looks_at_nothing_ignored(
     start: Callable[..., Watched], root: Path
 ) -> None:
     (root / "sub/loop").symlink_to(root)
-    (root / "sub/loop2").symlink_to(root)
+    (root / "loop.md").symlink_to(root / "sub")
     (root / ".git").mkdir()
     watched = start(polling="on")
     (root / ".git/HEAD.md").write_text("text")
     (root / "picture.png").write_text("text")
-    assert set_of(watched.flush()) == set()
+    (root / "sub/b.md").write_text("text")
+    assert set_of(watched.flush()) == {("file", "sub/b.md")}
 
 
 LIMITED = """

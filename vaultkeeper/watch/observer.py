@@ -192,7 +192,7 @@ class Watcher:
     def _take(self, event: FileSystemEvent) -> None:
         if (
             event.is_synthetic
-        ):  # of what is inside a folder that came or moved, which the folder's own event covers
+        ):  # of something in a folder that came or moved: the folder's own event covers it
             return
         at = time.monotonic()
         for end in (event.src_path, event.dest_path):
