@@ -226,10 +226,11 @@ def _judge(
         line = block.broken.line + line_at
         reason, column = block.broken.reason, block.broken.column
         return "quarantined", (found("frontmatter-unreadable", path, line, column=column, reason=reason),)
+    if sorted_out.contradicts:
+        return "quarantined", sorted_out.findings
     findings = [found(slip.code, path, slip.line + line_at, key=slip.key) for slip in block.slips]
     findings += (found("stray-line", path, line + line_at, text=stray) for line, stray in block.strays)
-    state: State = "quarantined" if sorted_out.contradicts else "read"
-    return state, (*sorted_out.findings, *findings)
+    return "read", (*sorted_out.findings, *findings)
 
 
 _BLOCK_LINE = re.compile(r"[ \t]|#|-[ \t]|\Z")

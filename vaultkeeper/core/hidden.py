@@ -53,6 +53,8 @@ def hidden_spans(text: str, body_at: int) -> tuple[Hidden, ...]:
     Fences close by the same character, as long or longer, or with the list or quote around them; a comment that opens
     a line and is never closed hides the rest. Indented code is not among them: see `IndentedCode`.
     """
+    if "`" not in text and not may_hide_lines(text):
+        return ()
     return tuple(_Scan(text, body_at).spans())
 
 

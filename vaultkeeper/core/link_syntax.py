@@ -94,7 +94,7 @@ def _wikilink(text: str, body_at: int, match: re.Match[str]) -> Link | None:
         else:
             raw = raw.removesuffix("\\")
     target = raw.strip()
-    if not target or _WEB_ADDRESS.match(target) or _is_escaped(text, match.start()):
+    if not target or (":" in target and _WEB_ADDRESS.match(target)) or _is_escaped(text, match.start()):
         return None
     start = match.start("target") + raw.index(target)
     embed = match.start() > 0 and text[match.start() - 1] == "!"

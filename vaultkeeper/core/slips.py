@@ -40,7 +40,7 @@ class Slip(NamedTuple):
     line: int
 
 
-_MAYBE_SILENT = re.compile(r"[#“”„‟＂‘’‚‛＇]|\[\[|\n[ \t]*-[^\n]*:")
+_MAYBE_SILENT = re.compile(r"\A[^\s:：]{1,60}(?:：|:\S)|[#“”„‟＂‘’‚‛＇]|\[\[|\n[ \t]*-[^\n]*:")
 """What every silent slip holds: most chunks hold none of it."""
 
 
@@ -245,11 +245,16 @@ TEXT_REPAIRS: Final = (
     TextRepair(
         code="slip-fullwidth-colon",
         mend=_mend_fullwidth_colon,
-        before="status：active",
-        after="status: active",
+        before="title：Plan",
+        after="title: Plan",
+        silent=True,  # `title：Plan: phase 2` has the key `title：Plan`
     ),
     TextRepair(
-        code="slip-no-space", mend=_mend_missing_space, before="status:active", after="status: active"
+        code="slip-no-space",
+        mend=_mend_missing_space,
+        before="status:active",
+        after="status: active",
+        silent=True,
     ),
     TextRepair(
         code="slip-quotes",
@@ -263,7 +268,7 @@ TEXT_REPAIRS: Final = (
         mend=_mend_special,
         before="author: @ada  # who",
         after='author: "@ada"  # who',
-        silent=True,
+        silent=True,  # `[[a]]` is a list in a list
     ),
     TextRepair(
         code="slip-hash-tags",
@@ -277,7 +282,7 @@ TEXT_REPAIRS: Final = (
         mend=_mend_colon,
         before="title: Plan: phase 2",
         after='title: "Plan: phase 2"',
-        silent=True,
+        silent=True,  # an item `- Plan: phase 2` is a mapping
     ),
     TextRepair(
         code="slip-hash",

@@ -71,8 +71,8 @@ def _with_silent_slips(whole: Block, chunks: list[Chunk], known: Mapping[str, st
         mended.pairs = read_pairs(mended.mended)
     except YamlError:
         return whole
-    before = [(pair.key, pair.line, pair.line in changed or pair.value) for pair in whole.pairs]
-    after = [(pair.key, pair.line, pair.line in changed or pair.value) for pair in mended.pairs]
+    before = [(pair.line, pair.line in changed or (pair.key, pair.value)) for pair in whole.pairs]
+    after = [(pair.line, pair.line in changed or (pair.key, pair.value)) for pair in mended.pairs]
     return mended if before == after else whole
 
 
@@ -96,7 +96,8 @@ def _recovered(block: str, chunks: list[Chunk], known: Mapping[str, str], error:
             _note_trouble(found, chunk, trouble, known)
         if failures > _MAX_BROKEN:
             break
-    if failures > _MAX_BROKEN or not any(canonical(pair.key, known) for pair in found.pairs):
+    hopeless = failures > 0 and not any(canonical(pair.key, known) for pair in found.pairs)
+    if hopeless or failures > _MAX_BROKEN:
         found.broken = found.broken or error
     found.mended = block if found.broken else "\n".join(texts) + "\n"
     return found

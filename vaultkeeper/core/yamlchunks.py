@@ -60,18 +60,27 @@ def split_head(line: str) -> Head | None:
     return Head(*match.group("key", "colon", "value")) if match else None
 
 
+_INNER = frozenset({"", " ", "\t", "#", "]", "}"})
+"""What a line begins with that cannot be a new beginning: blanks, comments, closing brackets."""
+_ITEM = re.compile(r"-(?:[ \t]|$)")
+_PLAIN = re.compile(r"[^\s#&!\"'\[{|>]")
+"""A value that ends on its line, unless deeper lines go on with it: an item at the margin below fits nowhere."""
+
+
 def chunks_of(lines: Sequence[str]) -> list[Chunk]:
     """The block's lines as chunks; together they are all of them, in order."""
-    starts = [number for number, line in enumerate(lines) if _begins(line)]
+    starts: list[int] = []
+    takes_items = False
+    for number, line in enumerate(lines):
+        if line[:1] in _INNER or (line[0] == "-" and takes_items and _ITEM.match(line)):
+            continue
+        starts.append(number)
+        head = split_head(line)
+        takes_items = head is None or _PLAIN.match(head.value) is None
     if lines and (not starts or starts[0] > 0):
         starts.insert(0, 0)
     ends = [*starts[1:], len(lines)] if lines else []
     return [Chunk(start, tuple(lines[start:end])) for start, end in zip(starts, ends, strict=True)]
-
-
-def _begins(line: str) -> bool:
-    """Whether a line is a new beginning: at the margin, and no comment, list item or closing bracket."""
-    return line[:1] not in {"", " ", "\t", "#", "]", "}"} and not re.match(r"-(?:[ \t]|$)", line)
 
 
 def canonical(key: str, known: Mapping[str, str]) -> str | None:

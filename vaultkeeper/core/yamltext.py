@@ -202,6 +202,8 @@ def _events(text: str) -> Iterator[_Event]:
             yield _plain_event(event)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if mark and error.context_mark and mark.line >= text.rstrip("\n").count("\n") + 1:
+            mark = error.context_mark  # what is missing at the end is told where it was opened
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         raise YamlError(str(error.problem or error.context), line, column) from error
     except YAMLError as error:

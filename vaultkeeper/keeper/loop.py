@@ -108,18 +108,15 @@ class Loop:
             self._end()
 
     def _begin(self) -> None:
-        tools = self.keeper.tools
-        self._watcher = Watcher(tools.root, tools.rules, self._queue.put, polling=tools.polling)
-        self._watcher.start()
+        self._watch_anew()
         self._rescan(first=True)
-        if self._watcher.mode == "polling":
-            self._say("watching", self._watcher.reason or "polling")
         self._start_probe()
 
     def _turn(self) -> bool:
         """Wait for the next thing and do it; False when it is time to end."""
         now = time.monotonic()
-        timers = [at for at in (self._quiet.next_due(now), *self._timers.values()) if at is not None]
+        due = None if self.paused or self._away else self._quiet.next_due(now)
+        timers = [at for at in (due, *self._timers.values()) if at is not None]
         try:
             item = self._queue.get(timeout=max(0.0, min(timers) - now) if timers else None)
         except queue.Empty:
@@ -145,6 +142,9 @@ class Loop:
     def _take(self, change: Change, changed: set[NotePath]) -> None:
         if self._probe is not None and self._probe.seen(change.path):
             self._timers.pop("probe", None)
+            if self.state == "degraded":
+                self._say("watching", "")
+                self._timers["rescan"] = time.monotonic() + self.keeper.tools.waits.rescan
             return
         if change.kind == "file":
             changed.add(NotePath(change.path))
@@ -153,6 +153,7 @@ class Loop:
         elif change.kind == "folder":
             changed |= self._below(change.path, change.at)
         elif change.kind == "overflow":
+            self._watch_anew()  # watchdog rebuilds its watches and tells nothing of what it missed
             self._timers["rescan"] = time.monotonic()
         else:
             self._go_away("the vault's folder is gone")
@@ -291,7 +292,7 @@ class Loop:
             for path in outcome.changed:
                 self._quiet.touch(path, now)
             self._timers["idle"] = now + EXPORT_AFTER
-            self._say("watching", "")
+            self._say("watching", self._how())
         elif not first:
             self._start_probe()
 
@@ -304,12 +305,21 @@ class Loop:
     def _come_back(self) -> None:
         """The vault is there again: events are watched anew, since the old watches may be of another folder."""
         self._away = False
-        assert self._watcher is not None
-        self._watcher.stop()
+        self._watch_anew()
+        self._say("watching", self._how() or "the vault is back")
+
+    def _watch_anew(self) -> None:
+        if self._watcher is not None:
+            self._watcher.stop()
         tools = self.keeper.tools
         self._watcher = Watcher(tools.root, tools.rules, self._queue.put, polling=tools.polling)
         self._watcher.start()
-        self._say("watching", "the vault is back")
+
+    def _how(self) -> str:
+        """What a person should know of how the vault is watched; empty when by events."""
+        if self._watcher is None or self._watcher.mode == "events":
+            return ""
+        return self._watcher.reason or "polling"
 
     def _start_probe(self) -> None:
         """K-33: prove that events arrive."""
@@ -351,7 +361,7 @@ class Loop:
 
     def _pause(self, pause: bool) -> Result:
         self.paused = pause
-        self._say("paused" if pause else "watching", "")
+        self._say("paused" if pause else "watching", "" if pause else self._how())
         if not pause:
             for path in self.keeper.census.unsettled():
                 self._quiet.ask(path, 0.0)
