@@ -125,7 +125,7 @@ def note(number: int) -> None:
     """One of many notes that arrive at once."""
     text = (
         f"---\nid: mem_20260802t000000_{number:08x}\ntype: task\nstatus: pending\ntitle: Order {number}\n"
-        "created_at: 2026-08-02\n---\n\n# Order {number}\n\nTwo pots of white tea.\n"
+        f"created_at: 2026-08-02\n---\n\n# Order {number}\n\nTwo pots of white tea.\n"
     )
     (VAULT / "Tasks" / f"Order {number}.md").write_text(text, encoding="utf-8")
 
