@@ -56,7 +56,7 @@ def patch(text: str, changes: Mapping[str, WriteValue | None], order: Sequence[s
 
 
 def _check(before: Frontmatter, after: Frontmatter, changes: Mapping[str, WriteValue | None]) -> None:
-    """K-54: everything but the changed keys reads as before, and they read as wanted.
+    """K-54: everything but the changed keys reads as before, as smoothly, and they read as wanted.
 
     Raises:
         PatchRefusedError: they don't.
@@ -64,7 +64,8 @@ def _check(before: Frontmatter, after: Frontmatter, changes: Mapping[str, WriteV
     folded = {key.casefold() for key in changes}
     rest_before = [item for item in before.values.items() if item[0].casefold() not in folded]
     rest_after = [item for item in after.values.items() if item[0].casefold() not in folded]
-    if after.state != "read" or rest_before != rest_after:
+    worse = after.state != "read" or len(after.findings) > len(before.findings)
+    if worse or rest_before != rest_after:
         raise PatchRefusedError(next(iter(changes)))
     values = {key.casefold(): value for key, value in after.values.items()}
     for key, wanted in changes.items():

@@ -122,6 +122,10 @@ def _around(chunk: Chunk, span: Span) -> tuple[int, str, str]:
     return chunk.size, start, comment
 
 
+_MANY_ITEMS = 1000
+"""From here on frequent items are not matched one by one, which would take time by the square."""
+
+
 def _with_items(lines: Sequence[str], old: list[Value], new: list[str]) -> list[str]:
     """A block list with other items; the lines of items that stay, and comments between items, are kept as they are."""
     items = [number for number, line in enumerate(lines) if number and _ITEM.fullmatch(line)]
@@ -129,19 +133,17 @@ def _with_items(lines: Sequence[str], old: list[Value], new: list[str]) -> list[
     indent, shown = (first[1], first[2]) if first else ("  ", "")
     style = shown[0] if shown[:1] in {"'", '"'} else ""
     texts = [item for item in old if isinstance(item, str)]
-    if len(texts) != len(items) or len(texts) != len(old):
+    others = (line.lstrip() for line in lines[1:] if not _ITEM.fullmatch(line))
+    if not len(texts) == len(items) == len(old) or any(other and other[0] != "#" for other in others):
         return [lines[0], *(f"{indent}- {quote_like(item, style)}" for item in new)]
-    matcher = SequenceMatcher(None, texts, new, autojunk=False)
+    matcher = SequenceMatcher(None, texts, new, autojunk=len(texts) > _MANY_ITEMS)
     result: list[str] = []
     done = 0
     for tag, begin, end, new_begin, new_end in matcher.get_opcodes():
-        upto = items[end - 1] + 1 if end else 1
-        result += (
-            line
-            for number, line in enumerate(lines[done:upto], start=done)
-            if tag == "equal" or number not in items[begin:end]
-        )
-        done = max(done, upto)
+        upto = max(done, items[end - 1] + 1 if end else 1)
+        gone = set() if tag == "equal" else set(items[begin:end])
+        result += (lines[number] for number in range(done, upto) if number not in gone)
+        done = upto
         if tag != "equal":
             result += (f"{indent}- {quote_like(item, style)}" for item in new[new_begin:new_end])
     return [*result, *lines[done:]]

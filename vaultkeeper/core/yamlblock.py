@@ -104,18 +104,19 @@ def _recovered(block: str, chunks: list[Chunk], known: Mapping[str, str], error:
 
 
 def _read_chunk(text: str) -> tuple[list[Pair], YamlError | None]:
-    plain = read_plain(text)
-    if plain is not None:
-        return plain, None
+    """The pair of one chunk, or why there is none."""
+    pairs = read_plain(text)
     try:
-        return read_pairs(text + "\n"), None
+        pairs = read_pairs(text + "\n") if pairs is None else pairs
     except YamlError as error:
-        if "unexpected ':'" in error.reason:
-            # libyaml follows YAML 1.1, where `[12:30]` is no list of a time
-            on_one_line = read_plain(" ".join(line.strip(" ") for line in text.split("\n")))
-            if on_one_line is not None:
-                return on_one_line, None
-        return [], error
+        # libyaml follows YAML 1.1, where `[12:30]` is no list of a time
+        on_one_line = " ".join(line.strip(" ") for line in text.split("\n"))
+        pairs = read_plain(on_one_line) if "unexpected ':'" in error.reason else None
+        if pairs is None:
+            return [], error
+    if pairs and split_head(text.partition("\n")[0]) is None:
+        return [], YamlError("this is no line of a mapping", 1, 1)
+    return pairs, None
 
 
 def _note_trouble(found: Block, chunk: Chunk, trouble: YamlError, known: Mapping[str, str]) -> None:

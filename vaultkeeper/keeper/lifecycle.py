@@ -10,7 +10,7 @@ from vaultkeeper.core.format import Format
 from vaultkeeper.core.note import Entry, Record
 from vaultkeeper.core.parse import Parsed
 from vaultkeeper.core.patch import WriteValue
-from vaultkeeper.core.sections import outline, section_text
+from vaultkeeper.core.sections import Outline, Section, outline, section_text
 from vaultkeeper.keeper.edits import Change, Edit, memory_at, parsed_at
 from vaultkeeper.keeper.keeper import Keeper
 
@@ -168,22 +168,38 @@ def merge(keeper: Keeper, source: str, into: str) -> Edit:
 
 
 def _joined(into: Parsed, source: Parsed, title: str, fmt: Format) -> str:
-    """INTO's text with every section of FROM after it, each under its own heading, words untouched."""
+    """INTO's text with all of FROM's after it, its summary under FROM's title; only its H1 is left out."""
     plan = outline(source.text, source.body_at)
     parts: list[str] = []
-    intro = source.text[plan.intro[0] : plan.intro[1]].strip("\n")
-    if intro.strip():
-        parts.append(f"## {title}\n\n{intro}")
-    for section in plan.sections:
-        own = section.heading.text.strip().casefold()
-        body = source.text[section.body_at : section.end].strip("\n")
-        if own in {name.casefold() for name in (fmt.summary.heading.zh, fmt.summary.heading.en)}:
-            parts.append(f"## {title}\n\n{body}")
-        elif section_text(source.text, section).strip():
-            parts.append(source.text[section.start : section.end].strip("\n"))
+    at = source.body_at
+    for section in (*plan.sections, None):
+        loose = _without_heading(source.text, at, section.start if section else len(source.text), plan)
+        if loose:
+            parts.append(loose if parts else f"## {title}\n\n{loose}")
+        if section is None:
+            break
+        parts += _section_part(source.text, section, title, fmt)
+        at = section.end
     assert into.front is not None
-    base = into.front.mended.rstrip("\n")
-    return base + "".join(f"\n\n{part}" for part in parts) + "\n"
+    return "\n\n".join([into.front.mended.rstrip("\n"), *parts]) + "\n"
+
+
+def _without_heading(text: str, start: int, end: int, plan: Outline) -> str:
+    """The text between two places, without the H1 if it stands there."""
+    heading = plan.heading
+    if heading is None or not start <= heading.start < end:
+        return text[start:end].strip("\n")
+    return (text[start : heading.start] + text[heading.end : end]).strip("\n")
+
+
+def _section_part(text: str, section: Section, title: str, fmt: Format) -> list[str]:
+    """A section as it goes into the other note: the summary under FROM's title, an empty evidence section not at all."""
+    name, words = section.heading.text.strip().casefold(), section_text(text, section)
+    if name in {fmt.summary.heading.zh.casefold(), fmt.summary.heading.en.casefold()}:
+        return [f"## {title}\n\n" + text[section.body_at : section.end].strip("\n")]
+    if not words or words in {fmt.evidence.empty.zh, fmt.evidence.empty.en}:
+        return []
+    return [text[section.start : section.end].strip("\n")]
 
 
 def _two(keeper: Keeper, a: str, b: str) -> tuple[Record, Record]:

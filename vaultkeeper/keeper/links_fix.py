@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from vaultkeeper.core.catalog import Catalog, memories
 from vaultkeeper.core.errors import VaultkeeperError
-from vaultkeeper.core.links import find_links, link_text
+from vaultkeeper.core.links import Link, find_links, link_text
 from vaultkeeper.core.note import NotePath, Record
 from vaultkeeper.core.patch import WriteValue
 from vaultkeeper.core.plan import Candidate
@@ -110,15 +110,21 @@ def _relinked(keeper: Keeper) -> dict[NotePath, str]:
             continue
         text = parsed.front.mended
         for link in reversed(find_links(text, parsed.body_at + len(text) - len(parsed.text))):
-            if link.kind != "wiki" or link.target not in written:
-                continue
-            shown = link_text(written[link.target], link.target, keeper.catalog.resolver)
-            aim = shown[2:-2].split("|")[0] if shown.startswith("[[") else ""
-            if not aim:
-                continue
-            has_alias = text[link.end + len(link.fragment) :].lstrip().startswith(("|", "\\|"))
-            new = aim if has_alias or link.fragment or link.embed else f"{aim}|{link.target}"
-            text = text[: link.start] + new + text[link.end :]
+            if link.kind == "wiki" and link.target in written:
+                text = _followable(text, link, written[link.target], keeper.catalog)
         if text != parsed.text:
             texts[path] = text
     return texts
+
+
+def _followable(text: str, link: Link, target: NotePath, catalog: Catalog) -> str:
+    """The text with that link written as `[[file|what it said]]`; as it is where no wikilink can name the file."""
+    shown = link_text(target, link.target, catalog.resolver)
+    if not shown.startswith("[["):
+        return text
+    aim = shown[2:-2].split("|")[0]
+    has_alias = text[link.end + len(link.fragment) :].startswith(("|", "\\|"))
+    if not (has_alias or link.fragment or link.embed):
+        in_table = text[text.rfind("\n", 0, link.start) + 1 : link.start].lstrip().startswith("|")
+        aim += ("\\|" if in_table else "|") + link.target
+    return text[: link.start] + aim + text[link.end :]
