@@ -49,31 +49,22 @@ def patch(text: str, changes: Mapping[str, WriteValue | None], order: Sequence[s
     block = "".join(line + "\n" for line in lines)
     patched = text[: fences.begin] + block + text[fences.end :]
     after = read_frontmatter(patched, "", known)
-    if patched[after.body_at :] != text[before.body_at :]:
-        raise PatchRefusedError(next(iter(changes)))
-    _check(before, after, changes)
-    return patched
-
-
-def _check(before: Frontmatter, after: Frontmatter, changes: Mapping[str, WriteValue | None]) -> None:
-    """K-54: everything but the changed keys reads as before, as smoothly, and they read as wanted.
-
-    Raises:
-        PatchRefusedError: they don't.
-    """
-    folded = {key.casefold() for key in changes}
-    rest_before = [item for item in before.values.items() if item[0].casefold() not in folded]
-    rest_after = [item for item in after.values.items() if item[0].casefold() not in folded]
-    worse = after.state != "read" or len(after.findings) > len(before.findings)
-    if worse or rest_before != rest_after:
+    if patched[after.body_at :] != text[before.body_at :] or _is_worse(before, after, changes):
         raise PatchRefusedError(next(iter(changes)))
     values = {key.casefold(): value for key, value in after.values.items()}
     for key, wanted in changes.items():
-        name = key.casefold()
-        if (name in values) != (wanted is not None):
+        there = key.casefold() in values
+        if there == (wanted is None) or not (wanted is None or is_value(values[key.casefold()], wanted)):
             raise PatchRefusedError(key)
-        if wanted is not None and not is_value(values[name], wanted):
-            raise PatchRefusedError(key)
+    return patched
+
+
+def _is_worse(before: Frontmatter, after: Frontmatter, changes: Mapping[str, WriteValue | None]) -> bool:
+    """K-54: whether anything but the changed keys reads in another way than before, or less smoothly."""
+    folded = {key.casefold() for key in changes}
+    rest_before = [item for item in before.values.items() if item[0].casefold() not in folded]
+    rest_after = [item for item in after.values.items() if item[0].casefold() not in folded]
+    return after.state != "read" or len(after.findings) > len(before.findings) or rest_before != rest_after
 
 
 def _with_key(

@@ -87,6 +87,8 @@ def rewritten(chunk: Chunk, value: WriteValue, lines: Sequence[str]) -> tuple[in
         size, start, tail = _around(chunk, span)
         style = span.style
     if isinstance(value, str | int):
+        if tail.startswith(" #") and (style or old is None):
+            tail = f" {tail}"  # behind a text that is not quoted, one blank is no sign of a comment (K-13)
         return size, [f"{_with_blank(start)}{scalar(value, style)}{tail}"]
     if style == "-" and value and isinstance(old, list):
         return size, _with_items(chunk.lines[:size], old, list(value))

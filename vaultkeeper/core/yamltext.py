@@ -110,8 +110,6 @@ class _Reader:
         if event.kind == "StreamEnd":
             return []
         event = next(self._events)
-        if event.kind == "Scalar" and not event.value and not event.style:
-            return []
         if event.kind != "MappingStart":
             raise _error("the frontmatter is no mapping of keys to values", event)
         pairs: list[Pair] = []
@@ -195,19 +193,21 @@ class _Event(NamedTuple):
 def _events(text: str) -> Iterator[_Event]:
     """The parser's events in this module's terms; ruamel.yaml is loaded at the first call only, for a faster start."""
     from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.error import YAMLError
 
     try:
-        for event in YAML(typ="safe").parse(text):
-            yield _plain_event(event)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        if mark and error.context_mark and mark.line >= text.rstrip("\n").count("\n") + 1:
-            mark = error.context_mark  # what is missing at the end is told where it was opened
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise YamlError(str(error.problem or error.context), line, column) from error
+        yield from map(_plain_event, YAML(typ="safe").parse(text))
     except YAMLError as error:
-        raise YamlError(" ".join(str(error).split()), 1, 1) from error
+        raise _told(error, text) from error
+
+
+def _told(error: Exception, text: str) -> YamlError:
+    """The parser's error in this module's terms; what is missing at the end is told where it was opened."""
+    mark, opened = (getattr(error, name, None) for name in ("problem_mark", "context_mark"))
+    if mark is None or (opened is not None and mark.line > text.rstrip("\n").count("\n")):
+        mark = opened
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    return YamlError(getattr(error, "problem", None) or " ".join(str(error).split()), line, column)
 
 
 def _plain_event(event: Any) -> _Event:  # noqa: ANN401 — ruamel.yaml types its events no further
