@@ -130,6 +130,7 @@ def test_reading_never_fails_and_every_finding_has_its_words(text: str) -> None:
 @pytest.mark.rule("K-3", "K-6", "K-13")
 @law
 @given(NOTES)
+@example("---\nid: x\nid：:\n...x\n---\n")
 def test_what_was_mended_has_nothing_to_mend_and_says_the_same(text: str) -> None:
     front = read_frontmatter(text, "a.md", KNOWN)
     again = read_frontmatter(front.mended, "a.md", KNOWN)

@@ -329,6 +329,14 @@ def test_a_stray_line_before_the_first_key_is_reported() -> None:
     assert told(block("  what", "id: x")) == [("stray-line", 2)]
 
 
+@pytest.mark.rule("K-18")
+@pytest.mark.parametrize("shown", ["x", '"x" # c', "'it''s'", '"\\"x"', "[a, 'b']", "@x"])
+def test_a_list_item_at_the_margin_below_a_whole_value_fits_nowhere(shown: str) -> None:
+    front = block(f"id: {shown}", "- stray", "title: y")
+    assert (front.state, front.values.keys()) == ("read", {"id", "title"})
+    assert ("stray-line", 3) in told(front)
+
+
 @pytest.mark.rule("K-18", "K-13")
 def test_slips_are_mended_beside_a_stray_line_which_stays() -> None:
     front = block("title: a: b", "stray")

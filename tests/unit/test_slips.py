@@ -201,10 +201,19 @@ def test_a_slip_whose_repair_does_not_help_is_left_and_the_note_quarantined() ->
     assert [finding.code for finding in front.findings] == ["frontmatter-unreadable"]
 
 
+@pytest.mark.rule("K-13")
+def test_a_block_that_is_yaml_once_mended_is_read_as_yaml_reads_it() -> None:
+    front = read('title: a: b\nevidence: "x\ny: z"')
+    assert (front.state, front.values) == ("read", {"title": "a: b", "evidence": "x y: z"})
+    assert [finding.code for finding in front.findings] == ["slip-colon"]
+
+
 @pytest.mark.rule("K-13", "K-54")
 @pytest.mark.parametrize(
     "block",
     [
+        "id: x\ntitle：:",
+        "id: x\ntitle：:\nstray",
         'own: "a\ntitle: [[b]] c\n  d"',
         "own: [a,\ntags: [“x”], b: 'c\n  ']",
         "'own': {a:\ntitle: b #c\n}",

@@ -84,23 +84,37 @@ def _recovered(block: str, chunks: list[Chunk], known: Mapping[str, str], error:
     for chunk in chunks:
         pairs, trouble = _read_chunk(chunk.text)
         text, slips = mend_chunk(chunk.text, known, readable=trouble is None)
-        if slips:
-            mended, still = _read_chunk(text)
-            if still is None:
-                pairs, trouble = mended, None
-                found.slips += _placed(slips, chunk, text)
-        texts.append(text if slips and trouble is None else chunk.text)
+        mended, still = _read_chunk(text) if slips else ([], trouble)
+        if slips and still is None:
+            pairs, trouble = mended, None
+            found.slips += _placed(slips, chunk, text)
+        else:
+            text = chunk.text
+        texts.append(text)
         found.pairs += (pair._replace(line=pair.line + chunk.at, span=None) for pair in pairs)
         if trouble is not None:
             failures += 1
             _note_trouble(found, chunk, trouble, known)
         if failures > _MAX_BROKEN:
             break
+    else:
+        whole = _whole(found.slips, texts)
+        if whole is not None:
+            return whole
     hopeless = failures > 0 and not any(canonical(pair.key, known) for pair in found.pairs)
     if hopeless or failures > _MAX_BROKEN:
         found.broken = found.broken or error
     found.mended = block if found.broken else "\n".join(texts) + "\n"
     return found
+
+
+def _whole(slips: list[Mended], texts: list[str]) -> Block | None:
+    """The block as YAML reads it once its slips are mended: it knows better what belongs together than its chunks do."""
+    mended = "\n".join(texts) + "\n"
+    try:
+        return Block(read_pairs(mended), mended, slips) if slips else None
+    except YamlError:
+        return None
 
 
 def _read_chunk(text: str) -> tuple[list[Pair], YamlError | None]:

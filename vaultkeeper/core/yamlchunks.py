@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 # A key has bounds so that a hostile line costs no more than its length.
 _HEAD = re.compile(
-    r"""(?P<key>"[^"\\]*"|'[^']*'|[^\s"'#\[\]{},&*!|>%@`?:-].{0,200}?|-\S.{0,200}?)(?P<colon>[ \t]{0,20}:(?:[ \t]+|$))(?P<value>.*)"""
+    r"""(?P<key>"[^"\\]*"|'[^']*'|[^\s"'#\[\]{},&*!|>%@`?:-].{0,200}?|[?:-](?=\S).{0,200}?)(?P<colon>[ \t]{0,20}:(?:[ \t]+|$))(?P<value>.*)"""
 )
 
 
@@ -63,7 +63,9 @@ def split_head(line: str) -> Head | None:
 _INNER = frozenset({"", " ", "\t", "#", "]", "}"})
 """What a line begins with that cannot be a new beginning: blanks, comments, closing brackets."""
 _ITEM = re.compile(r"-(?:[ \t]|$)")
-_PLAIN = re.compile(r"[^\s#&!\"'\[{|>]")
+_WHOLE = re.compile(
+    r"""[^\s#&!"'\[{|>].*|(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|\[[^\[\]{}]*\])[ \t]*(?:#.*)?"""
+)
 """A value that ends on its line, unless deeper lines go on with it: an item at the margin below fits nowhere."""
 
 
@@ -76,7 +78,7 @@ def chunks_of(lines: Sequence[str]) -> list[Chunk]:
             continue
         starts.append(number)
         head = split_head(line)
-        takes_items = head is None or _PLAIN.match(head.value) is None
+        takes_items = head is None or _WHOLE.fullmatch(head.value) is None
     if lines and (not starts or starts[0] > 0):
         starts.insert(0, 0)
     ends = [*starts[1:], len(lines)] if lines else []
