@@ -388,6 +388,7 @@ def _bomb() -> str:
     "source",
     [
         _bomb(),
+        "a: &a [" + "x, " * 1000 + "]\nb: [" + "*a, " * 9 + "]\n",
         "a: &a '" + "x" * 100_000 + "'\nb: [*a, *a, *a]\n",
         "a: " + "[" * 51 + "]" * 51 + "\n",
         "a: " + "[" * 200_000 + "\n",
@@ -397,7 +398,7 @@ def _bomb() -> str:
         "a: " + "x" * 262_144 + "\n",
         "a: " + "中" * 90_000 + "\n",
     ],
-    ids=["alias-nodes", "alias-text", "flow-51", "flow", "items", "mappings", "indented", "long", "long-cjk"],
+    ids=["alias-bomb", "alias-nodes", "alias-text", "flow-51", "flow", "items", "mappings", "indented", "long", "long-cjk"],
 )  # fmt: skip
 @pytest.mark.timeout(10)
 def test_hostile_frontmatter_is_quarantined_without_being_expanded(source: str) -> None:

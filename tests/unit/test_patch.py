@@ -229,6 +229,8 @@ def test_fences_and_what_stands_around_them_stay(text: str, expected: str) -> No
         (fenced("? id", ": x"), "id", "y"),
         (fenced("? id", ": x"), "id", None),
         (fenced("own: &a x", "id: *a"), "own", "y"),
+        (fenced("own: &a x", "mid: &a y", "id: *a"), "mid", None),
+        (fenced('own: "a', 'b"', "id: x"), "own", "y"),
         (fenced("id: x", "own: 'a", "title: b", "  '"), "title", "y"),
         (fenced("id: x"), "own", "\ud800"),
     ],

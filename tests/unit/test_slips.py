@@ -61,6 +61,8 @@ def test_a_repair_is_reported_with_key_and_line_and_keeps_every_other_byte(repai
         ("own: a: b # c", 'own: "a: b" # c', "a: b"),
         ("aliases:\n  - Note: the book\n  - Note:", 'aliases:\n  - "Note: the book"\n  - "Note:"', ["Note: the book", "Note:"]),
         ("aliases:\n- a: b # c\n\n# d\n- e", 'aliases:\n- "a: b" # c\n\n# d\n- e', ["a: b", "e"]),
+        ("aliases:\n  - a\n  - - b: c\n  - “d”", 'aliases:\n  - a\n  - - b: c\n  - "d"', ["a", [{"b": "c"}], "d"]),
+        ("tags:\n  - #a\n    b\n  - #c", 'tags:\n  - #a\n    b\n  - "#c"', ["b", "#c"]),
         # an unquoted ` #`
         ("title: C # for beginners", 'title: "C # for beginners"', "C # for beginners"),
         ("title: Issue #42 is closed", 'title: "Issue #42 is closed"', "Issue #42 is closed"),
@@ -160,6 +162,7 @@ def test_a_slip_is_mended_by_quoting_just_the_value(before: str, after: str, val
         "title: 中文：标题",
         "own：x: y",
         "evidence: |\n  a: b # c\n  status：x\n  - #x\n\n  “x”",
+        "evidence: |\n  a # b\n  \tc",
         "evidence: >\n  title: a: b",
         "evidence: 'a\n  b: c # d'",
         "evidence: \"a\nstatus: [[b]]\"",
@@ -213,6 +216,7 @@ def test_a_block_that_is_yaml_once_mended_is_read_as_yaml_reads_it() -> None:
     "block",
     [
         "id: x\ntitle：:",
+        'own: "a\nstatus：b"',
         "id: x\ntitle：:\nstray",
         'own: "a\ntitle: [[b]] c\n  d"',
         "own: [a,\ntags: [“x”], b: 'c\n  ']",
