@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit import Kit
+from tests.kit import Kit, Result
 from vaultkeeper import daemon
 from vaultkeeper.core.errors import RefusedError, UserError
 
@@ -286,7 +286,7 @@ def test_why_explains_the_place_and_the_last_actions(kit: Kit) -> None:
     kit.note("Tasks/y.md", type="task")
     kit.settled()
     kit.run("archive", note="y")
-    why = daemon.read(kit.root, "why", {"note": "y"})
+    why: Result = daemon.read(kit.root, "why", {"note": "y"})
     assert (why["path"], why["place"], why["rule"]) == ("Archive/y.md", "Archive", "LT-10")
     assert "status archived" in why["reason"]
     assert why["actions"][-1]["path"] == "Tasks/y.md"

@@ -197,8 +197,8 @@ def test_created_at_stays_as_the_person_wrote_it(kit: Kit) -> None:
             "template",
         ),
         (
-            "---\nid: mem_20260301t080000_0000000a\ntype: task\n<<<<<<< HEAD\nstatus: active\n=======\nstatus: archived\n"
-            ">>>>>>> main\ntitle: t\n---\nbody\n",
+            "---\nid: mem_20260301t080000_0000000a\ntype: task\n<<<<<<< HEAD\nstatus: active\n=======\n"  # noqa: ISC004
+            "status: archived\n>>>>>>> main\ntitle: t\n---\nbody\n",
             "conflict-markers",
         ),
     ],

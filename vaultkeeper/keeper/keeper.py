@@ -21,7 +21,7 @@ from vaultkeeper.keeper.late_save import late_save_candidates
 from vaultkeeper.keeper.pages_step import PagesStep
 from vaultkeeper.keeper.tools import Tools
 from vaultkeeper.keeper.wars import Wars
-from vaultkeeper.store.vault import Batch, Receipt
+from vaultkeeper.store.batch import Batch, Receipt
 
 log = logging.getLogger(__name__)
 
@@ -321,6 +321,8 @@ class Keeper:
 def _as_done(receipt: Receipt) -> Action:
     """The action with the place it really got."""
     action = receipt.action
+    if action.op == "create":
+        return replace(action, path=receipt.path)
     return replace(action, to=receipt.path) if action.to is not None else action
 
 
