@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test rules bench golden shots clean
+.PHONY: help setup demo check test rules bench golden docs shots clean
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ bench: setup ## speed and memory, side by side with what they are compared to, a
 
 golden: setup ## write the golden files anew after looking at why they differ
 	$(BIN)/python -m pytest -q tests/golden --update-golden
+
+docs: setup ## write the tables of the documents anew from the code
+	$(BIN)/python -m tests.documents
 
 shots: setup ## make the pictures of the README anew
 	$(BIN)/python tests/shots.py
