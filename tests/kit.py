@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,8 @@ class Kit:
                 file = Path(folder, name)
                 path = file.relative_to(self.root).as_posix()
                 if derived or not path.startswith((".dsh-memory/", "Index/")):
-                    found[path] = file.read_bytes()
+                    with suppress(FileNotFoundError):  # a keeper may be at work
+                        found[path] = file.read_bytes()
         return found
 
     def where(self, note_id: str) -> list[str]:

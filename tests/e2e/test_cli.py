@@ -121,7 +121,9 @@ def test_a_new_vault_is_in_order(vault: Path) -> None:
     assert ask_json("init", str(vault))["created"] == []
     document = ask_json("check", str(vault))
     assert document["vault"] == str(vault)
-    assert document["findings"] == []
+    assert [finding["code"] for finding in document["findings"]] == ["pages-stale"]
+    assert ask_json("tidy", str(vault))["findings"] == []
+    assert ask_json("check", str(vault))["findings"] == []
 
 
 @pytest.mark.rule("IF-3", "IF-7", "IF-8", "IF-9", "K-50", "K-51", "K-52")

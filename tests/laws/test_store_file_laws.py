@@ -42,7 +42,7 @@ catalogs = st.lists(
     st.builds(
         Entry, texts.map(NotePath), st.integers(-1, 2**40), st.integers(-(2**62), 2**62), texts,
         st.sampled_from(["memory", "plain", "quarantined", "page"]), st.none() | records, words,
-        st.lists(findings, max_size=2).map(tuple), st.none() | st.builds(Base, *[texts] * 9), st.booleans(),
+        st.lists(findings, max_size=2).map(tuple), st.none() | st.builds(Base, *[texts] * 9), st.none() | st.builds(Base, *[texts] * 9), st.booleans(),
     ),
     max_size=4,
 ).map(lambda rows: {row.path: row for row in rows})  # fmt: skip

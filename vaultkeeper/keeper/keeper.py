@@ -204,7 +204,7 @@ class Keeper:
                 parsed, before.base if before else None, settled=self._is_settled(action, before, decided)
             )
             entry = msgspec.structs.replace(entry, before=before.base if before is not None else None)
-            self.wars.wrote(receipt.path, receipt.digest, action.expects, now)
+            self.wars.wrote(receipt.path, action.expects, now)
         else:
             assert before is not None
             entry = msgspec.structs.replace(before, path=receipt.path, unsettled=False)

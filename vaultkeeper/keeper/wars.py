@@ -15,7 +15,7 @@ TIMES = 3
 
 
 class Wars:
-    """Counts, for each note, how often the keeper wrote the very bytes that it had written before.
+    """Counts, for each note, how often the keeper had to turn the very same bytes into others.
 
     A note that is fought over is left alone until a minute has passed without a new round, so that it is not lost
     to the keeper for ever once the other tool has stopped.
@@ -23,16 +23,18 @@ class Wars:
 
     def __init__(self) -> None:
         self._rounds: dict[NotePath, deque[datetime]] = {}
-        self._last: dict[NotePath, tuple[str | None, str]] = {}
+        self._last: dict[NotePath, str | None] = {}
         self._on: dict[NotePath, datetime] = {}
 
-    def wrote(self, path: NotePath, digest: str, instead_of: str | None, now: datetime) -> None:
-        """The keeper turned the bytes `instead_of` into `digest`; the same turn again is a round of a war."""
-        turn = (instead_of, digest)
+    def wrote(self, path: NotePath, instead_of: str | None, now: datetime) -> None:
+        """The keeper wrote other bytes than `instead_of`; when those come back, that is a round of a war.
+
+        What the keeper writes does not count: it may differ by a time.
+        """
         rounds = self._rounds.setdefault(path, deque(maxlen=TIMES))
-        if self._last.get(path) != turn:
+        if self._last.get(path) != instead_of:
             rounds.clear()
-        self._last[path] = turn
+        self._last[path] = instead_of
         rounds.append(now)
         if len(rounds) == TIMES and now - rounds[0] <= WINDOW:
             self._on[path] = now
