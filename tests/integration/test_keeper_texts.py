@@ -156,6 +156,15 @@ def test_evidence_and_its_section_mirror_each_other(kit: Kit) -> None:
     assert "evidence: read it\n" in kit.text("Tasks/x.md")
 
 
+@pytest.mark.rule("LT-42")
+def test_a_section_beside_a_field_that_was_never_there_keeps_its_words(kit: Kit) -> None:
+    kit.note("Tasks/x.md", type="task", body="# x\n\ntext\n\n## Evidence\n\nseen on a phone\n")
+    kit.settled()
+    kit.edit("Tasks/x.md", "\ntext\n", "\nother text\n")
+    kit.settled()
+    assert kit.text("Tasks/x.md").endswith("\n\nother text\n\n## Evidence\n\nseen on a phone\n")
+
+
 @pytest.mark.rule("LT-23")
 def test_the_time_of_last_change_is_the_files_own_time(kit: Kit) -> None:
     kit.note("Tasks/x.md", type="task")

@@ -189,10 +189,10 @@ def _evidence(draft: _Draft, parsed: Parsed, base: Base | None, fmt: Format) -> 
     given, shown = fold(fields.evidence), parsed.evidence_section
     if shown is None or given == shown:
         return
-    if base is None and not given:
-        return  # a note that is new to the keeper: nobody has changed either side
-    given_changed = base is None or given != base.evidence
+    given_changed = bool(given) if base is None else given != base.evidence
     shown_changed = base is not None and shown != base.evidence_section
+    if not (given_changed or shown_changed):
+        return  # a section beside an empty field, say: as long as nobody changes either side, both stay
     if shown_changed and not given_changed:
         _change(draft, parsed, {"evidence": shown})
         if not shown:
