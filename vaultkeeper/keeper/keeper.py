@@ -103,15 +103,17 @@ class Keeper:
         decided = plan(candidates, world)
         self._note_findings(wanted | asked, decided)
         lines = decided.lines + self._deletions(wanted)
+        if ignore_holds:
+            self.pages.all_stale = True
         if dry_run:
-            return self._preview(decided, (*extra, *cleared))
+            return self._preview(decided, (*extra, *cleared), ignore_holds=ignore_holds)
         batch = self.tools.files.begin(cause=cause, source=source)
         outcome = Outcome(batch=batch.id, waiting=dict(decided.waiting))
         self._do(batch, (*extra, *decided.actions), outcome, decided)
         if not (outcome.changed or outcome.failed):  # a late save's text must have found its place first
             self._do(batch, cleared, outcome, decided)
         self._mark_settled(decided)
-        self._do_pages(batch, outcome)
+        self._do_pages(batch, outcome, ignore_holds=ignore_holds)
         batch.record(lines)
         batch.finish()
         if not outcome.actions:
@@ -242,9 +244,9 @@ class Keeper:
                 continue
             self.census.record(path, self.census.settle_entry(parsed, entry.base, settled=True))
 
-    def _do_pages(self, batch: Batch, outcome: Outcome) -> None:
+    def _do_pages(self, batch: Batch, outcome: Outcome, *, ignore_holds: bool) -> None:
         for _ in range(ROUNDS):
-            actions = self.pages.actions(self.findings())
+            actions = self.pages.actions(self.findings(), ignore_holds=ignore_holds)
             if not actions:
                 return
             again = False
@@ -269,14 +271,14 @@ class Keeper:
 
     # looking ahead ---------------------------------------------------------------------------------------------
 
-    def _preview(self, decided: Plan, extra: Sequence[Action]) -> Outcome:
+    def _preview(self, decided: Plan, extra: Sequence[Action], *, ignore_holds: bool) -> Outcome:
         """What `settle` would do: the same steps on a copy of the catalog, with no file written (K-51)."""
         outcome = Outcome(waiting=dict(decided.waiting))
         copy = Catalog(self.catalog.entries)
         for action in (*extra, *decided.actions):
             outcome.actions.append(action)
             self._foresee(copy, action)
-        outcome.actions += self.pages.preview(copy, self.findings())
+        outcome.actions += self.pages.preview(copy, self.findings(), ignore_holds=ignore_holds)
         return outcome
 
     def _foresee(self, copy: Catalog, action: Action) -> None:

@@ -30,7 +30,7 @@ class PagesStep:
         self._health: tuple[Finding, ...] | None = None
         self._doubled = frozenset(census.catalog.duplicates())
 
-    def actions(self, health: Sequence[Finding]) -> list[Action]:
+    def actions(self, health: Sequence[Finding], *, ignore_holds: bool = False) -> list[Action]:
         """What brings the pages up to date; afterwards nothing is stale unless an action is not done."""
         shown = tuple(health)
         keys = self._stale_keys(shown)
@@ -41,14 +41,26 @@ class PagesStep:
         actions = self._page_actions(self.census.catalog, shown, keys)
         self.all_stale = False
         self.census.touched.clear()
-        return [action for action in actions if not self.tools.files.held.holds(action)]
+        return actions if ignore_holds else self._without_held(actions)
 
-    def preview(self, catalog: Catalog, health: Sequence[Finding]) -> list[Action]:
-        """The page actions that a catalog to come would want, with nothing remembered."""
+    def preview(
+        self, catalog: Catalog, health: Sequence[Finding], *, ignore_holds: bool = False
+    ) -> list[Action]:
+        """The page actions that a catalog to come would want; nothing but what is held is remembered."""
         kept = dict(self.findings)
         actions = self._page_actions(catalog, tuple(health), None)
         self.findings = kept
-        return [action for action in actions if not self.tools.files.held.holds(action)]
+        return actions if ignore_holds else self._without_held(actions)
+
+    def _without_held(self, actions: Sequence[Action]) -> list[Action]:
+        """K-50: what a person took back is said and not done."""
+        wanted: list[Action] = []
+        for action in actions:
+            if self.tools.files.held.holds(action):
+                self.findings[action.path] = found("held", action.path, reason=action.reason)
+            else:
+                wanted.append(action)
+        return wanted
 
     def stale_again(self, path: NotePath) -> None:
         """A page could not be written: look at all of them next time."""
@@ -183,6 +195,7 @@ class PagesStep:
 
     def _bases_action(self) -> list[Action]:
         """LT-54: the view is made when missing, renewed while it is ours to the byte, and else a person's."""
+        self.findings.pop(BASE_PATH, None)
         text, digest = self._read(BASE_PATH)
         wanted = bases_view(self.tools.fmt, self.tools.options.language)
         if text == wanted or digest == "" or (text is not None and not is_ours(text)):
