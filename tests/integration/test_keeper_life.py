@@ -220,6 +220,9 @@ def test_undo_takes_a_tidy_back_to_the_byte_and_holds_it(kit: Kit) -> None:
     assert kit.tidy()["actions"] == [], "what was taken back is not done again by itself"
     assert "held" in kit.codes("Wrong/x.md")
     assert "held" in kit.codes("Tasks/y.md")
+    why = daemon.read(kit.root, "why", {"note": "Wrong/x.md"})
+    assert why["held"] is True
+    assert str(why["reason"]).endswith("stays there, since its move was taken back")
     kit.edit("Tasks/y.md", "Some text.", "Changed.")
     kit.tidy()
     assert kit.text("Tasks/y.md") != before["Tasks/y.md"].decode()

@@ -290,11 +290,27 @@ def test_check_exits_with_1_only_for_what_must_be_mended(
         "quarantined": 1,
         "findings": [{**FINDING, "severity": severity}],
     }
-    assert run(["check"]) == code
+    assert run(["check", "--hints"]) == code
     out = capsys.readouterr().out
     assert "v: 3 notes, 1 quarantined" in out
     assert "Inbox/a.md:4" in out
     assert "a colon [slip-colon] → tidy" in out
+
+
+@pytest.mark.rule("IF-2", "IF-3", "IF-20")
+@pytest.mark.parametrize("line", ["check", "tidy"])
+def test_hints_are_listed_when_asked_for_and_always_in_json(
+    line: str, daemon: FakeDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    daemon.answer = {"vault": "v", "actions": [], "findings": [{**FINDING, "severity": "info"}]}
+    assert run([line]) == 0
+    out = capsys.readouterr().out
+    assert "Inbox/a.md" not in out
+    assert "1 hint; all of them: vaultkeeper check --hints" in out
+    assert run([line, "--hints"]) == 0
+    assert "Inbox/a.md:4" in capsys.readouterr().out
+    assert run([line, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == daemon.answer
 
 
 @pytest.mark.rule("IF-2")

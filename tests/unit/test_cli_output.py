@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from vaultkeeper.cli import output, render, views
+from vaultkeeper.cli import blocks, output, phrases, render, views
+from vaultkeeper.cli.blocks import Item, Items
 from vaultkeeper.cli.live import LiveView, event_line, narrator
 from vaultkeeper.cli.resolve import note_reference
 from vaultkeeper.core import errors
@@ -45,7 +46,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
-TABLE = views.Table(("severity", "where"), (("error", "a" * 200), ("info", "笔记.md:3")))
+TABLE = blocks.Table(("severity", "where"), (("error", "a" * 200), ("hint", "笔记.md:3")))
 
 
 @pytest.mark.rule("IF-20")
@@ -74,14 +75,54 @@ def test_what_is_piped_is_plain_and_one_line_a_row(capsys: pytest.CaptureFixture
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines] == [
         ["error", "a" * 200],
-        ["info", "笔记.md:3"],
+        ["hint", "笔记.md:3"],
         ["a", "sentence"],
     ]
 
 
+LIST = Items((Item("warning", "Tasks/短.md:3", "a colon"), Item("hint", "Tasks/b.md", "w " * 60 + "end")))
+
+
+@pytest.mark.rule("IF-20")
+def test_on_a_terminal_a_long_message_stands_below_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.cells import cell_len
+
+    terminal = on_terminal(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "1")
+    render.show([LIST])
+    lines = [line.rstrip() for line in terminal.getvalue().splitlines()]
+    assert lines[0] == "warning  Tasks/短.md:3  a colon"
+    assert lines[1] == "hint     Tasks/b.md"
+    assert lines[2].startswith("           w w w")
+    assert lines[-1].endswith("w end")
+    assert max(map(cell_len, lines)) <= 80
+
+
+@pytest.mark.rule("IF-20")
+def test_a_severity_is_coloured_in_both_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    render.show([Items((Item("error", "a.md", "x"), Item("警告", "b.md", "y")))])
+    text = terminal.getvalue()
+    assert "\x1b[1;31merror" in text
+    assert "\x1b[33m警告" in text
+
+
+@pytest.mark.rule("IF-20")
+def test_a_piped_list_is_one_line_an_item(capsys: pytest.CaptureFixture[str]) -> None:
+    render.show([LIST, Items((Item("", "moved a\nb", "why"),))])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0].split() == ["warning", "Tasks/短.md:3", "a", "colon"]
+    assert lines[1].endswith("w end")
+    assert lines[2] == "moved a⏎b  why"
+
+
 def test_a_note_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     render.show(
-        [views.Table(("", ""), (("x\x1b]0;evil\x07", "a\u202eb"),)), "\x9b2J", views.Text("one\n\ttwo\x08\n")]
+        [
+            blocks.Table(("", ""), (("x\x1b]0;evil\x07", "a\u202eb"),)),
+            "\x9b2J",
+            blocks.Text("one\n\ttwo\x08\n"),
+        ]
     )
     out = capsys.readouterr().out
     assert not set(out) & set("\x1b\x07\u202e\x9b\x08")
@@ -163,20 +204,101 @@ def test_an_error_that_says_it_all_gets_no_advice() -> None:
 @pytest.mark.rule("IF-3", "K-51")
 def test_actions_are_told_in_words() -> None:
     told = [
-        views.action_phrase({"op": op, "path": "a/x.md", "to": "b/y.md"}, "en")
+        phrases.action_phrase({"op": op, "path": "a/x.md", "to": "b/y.md"}, "en")
         for op in ("create", "move", "odd")
     ]
     assert told == ["made a/x.md", "moved a/x.md → b/y.md", "odd a/x.md"]
-    assert views.action_phrase(MOVE, "zh") == "移动 Decisions/数据库选型.md → Archive/"
-    assert views.action_phrase(MOVE, "en", dry_run=True).startswith("would move")
+    assert phrases.action_phrase(MOVE, "zh") == "移动 Decisions/数据库选型.md → Archive/"
+    assert phrases.action_phrase(MOVE, "en", dry_run=True).startswith("would move")
 
 
 @pytest.mark.rule("K-51")
 def test_a_dry_run_says_that_nothing_was_changed() -> None:
-    blocks = list(views.acted({"dry_run": True, "batch": None, "actions": [MOVE], "findings": []}, "en"))
-    assert isinstance(blocks[0], views.Table)
-    assert blocks[0].rows[0][0].startswith("would move")
-    assert blocks[-1] == "Nothing was changed: this was a dry run."
+    told = list(views.acted({"dry_run": True, "batch": None, "actions": [MOVE], "findings": []}, "en"))
+    assert told[0] == Items(
+        (Item("", "would move Decisions/数据库选型.md → Archive/", "status is archived [LT-10]"),)
+    )
+    assert told[-1] == "Nothing was changed: this was a dry run."
+
+
+def finding(severity: str, path: str) -> dict[str, object]:
+    return {"severity": severity, "path": path, "line": 2, "code": "c", "message": "m", "fix": "f"}
+
+
+FINDINGS = [finding(severity, "a.md") for severity in ("error", "info", "warning", "info", "error")]
+
+
+@pytest.mark.rule("IF-2")
+def test_hints_are_counted_unless_they_are_asked_for() -> None:
+    document = {"vault": "/v", "notes": 3, "quarantined": 1, "findings": FINDINGS}
+    short = list(views.checked(document, "en"))
+    assert isinstance(short[1], Items)
+    assert [item.mark for item in short[1].items] == ["error", "warning", "error"]
+    assert short[1].items[0] == Item("error", "a.md:2", "m [c] → f")
+    assert short[2] == "2 errors, 1 warning, 2 hints; all of them: vaultkeeper check --hints"
+    full = list(views.checked(document, "zh", hints=True))
+    assert isinstance(full[1], Items)
+    assert [item.mark for item in full[1].items] == ["错误", "提示", "警告", "提示", "错误"]
+    assert full[2] == "2 个错误，1 个警告，2 条提示"
+
+
+@pytest.mark.rule("IF-2")
+def test_a_vault_with_hints_alone_is_told_in_two_lines() -> None:
+    document = {"vault": "/v", "notes": 3, "quarantined": 0, "findings": [finding("info", "a.md")]}
+    assert list(views.checked(document, "en")) == [
+        "/v: 3 notes, 0 quarantined",
+        "1 hint; all of them: vaultkeeper check --hints",
+    ]
+
+
+@pytest.mark.rule("IF-3")
+def test_a_tidy_with_nothing_to_do_counts_what_is_wrong() -> None:
+    document: dict[str, object] = {"actions": [], "findings": FINDINGS}
+    assert list(views.acted(document, "en")) == [
+        "Nothing to do.",
+        "2 errors, 1 warning, 2 hints; all of them: vaultkeeper check --hints",
+    ]
+    assert list(views.acted({"actions": [], "findings": []}, "en")) == ["Nothing to do."]
+    assert len(list(views.acted(document, "en", hints=True))) == 3
+
+
+@pytest.mark.rule("IF-3")
+def test_a_tidy_that_did_something_lists_what_is_still_wrong() -> None:
+    told = list(views.acted({"actions": [MOVE], "findings": FINDINGS}, "en"))
+    assert isinstance(told[1], Items)
+    assert len(told[1].items) == 3
+    assert told[2] == "2 errors, 1 warning, 2 hints; all of them: vaultkeeper check --hints"
+
+
+@pytest.mark.rule("IF-3")
+def test_many_index_pages_are_told_together() -> None:
+    def pages(*names: str) -> list[dict[str, object]]:
+        return [{"op": "page", "path": f"Index/{name}.md", "rule": "LT-52", "reason": "r"} for name in names]
+
+    few = list(phrases.told([MOVE, *pages("A", "B", "C")], "en"))
+    assert [item.head for item in few[1:]] == [f"updated the page Index/{name}.md" for name in "ABC"]
+    many = list(phrases.told([*pages("A", "B", "C", "D"), MOVE], "en", dry_run=True))
+    assert many[0] == Item("", "would update 4 index pages in Index/", "A, B, C, D")
+    assert many[1].head.startswith("would move")
+    assert len(many) == 2
+
+
+@pytest.mark.rule("K-50", "K-51")
+def test_an_undo_tells_which_batch_and_what_became_of_its_files() -> None:
+    done = {"batch": "b2", "undone": "b1", "actions": [{**MOVE, "reason": "undo of b1"}]}
+    head, items, last = views.acted(done, "en")
+    assert head == "Took back batch b1:"
+    assert items == Items((Item("", "moved Decisions/数据库选型.md → Archive/", ""),))
+    assert last == "Batch b2; take it back: vaultkeeper undo b2"
+    head, items, last = views.acted({**done, "batch": None, "dry_run": True}, "en")
+    assert head == "Would take back batch b1, which did this:"
+    assert items == Items((Item("", "moved Decisions/数据库选型.md → Archive/", ""),))
+    assert last == "Nothing was changed: this was a dry run."
+
+
+def test_a_move_to_the_vaults_own_folder_names_the_file() -> None:
+    told = phrases.action_phrase({"op": "move", "path": "Tasks/x.md", "to": "x.md"}, "en")
+    assert told == "moved Tasks/x.md → x.md"
 
 
 def test_a_batch_says_how_to_take_it_back() -> None:
@@ -195,37 +317,36 @@ def test_a_written_note_is_named_with_what_else_changed() -> None:
         "batch": "b1",
         "actions": [MOVE],
     }
-    blocks = list(views.written(done | {"warnings": ["much like y.md"], "reason": "created"}, "en"))
-    assert blocks[:2] == ["Wrote Tasks/x.md:1 (mem_1)", "much like y.md"]
-    assert isinstance(blocks[2], views.Table)
-    assert blocks[2].rows[0][0].startswith("moved")
+    told = list(views.written(done | {"warnings": ["much like y.md"], "reason": "created"}, "en"))
+    assert told[:2] == ["Wrote Tasks/x.md:1 (mem_1)", "much like y.md"]
+    assert isinstance(told[2], Items)
+    assert told[2].items[0].head.startswith("moved")
 
 
 def test_a_note_that_was_not_written_says_why() -> None:
-    blocks = list(views.written({"committed": False, "reason": "it says so already", "actions": []}, "en"))
-    assert blocks == ["Nothing was written: it says so already"]
+    told = list(views.written({"committed": False, "reason": "it says so already", "actions": []}, "en"))
+    assert told == ["Nothing was written: it says so already"]
 
 
 @pytest.mark.rule("K-51")
 def test_a_dry_run_of_new_tells_what_it_would_do() -> None:
-    blocks = list(views.written({"committed": False, "reason": "dry run", "actions": [MOVE]}, "en"))
-    assert isinstance(blocks[1], views.Table)
-    assert blocks[1].rows[0][0].startswith("would move")
+    told = list(views.written({"committed": False, "reason": "dry run", "actions": [MOVE]}, "en"))
+    assert isinstance(told[1], Items)
+    assert told[1].items[0].head.startswith("would move")
 
 
 @pytest.mark.rule("K-52")
 def test_an_explanation_shows_facts_then_actions_then_findings() -> None:
     finding = {"severity": "info", "path": "a.md", "line": 0, "code": "held", "message": "m"}
-    document = {"path": "a.md", "held": True, "actions": [{**MOVE, "at": "t"}], "findings": [finding]}
-    assert list(views.explained(document, "en")) == [
-        views.Table(("", ""), (("path", "a.md"), ("held", "yes"))),
-        views.Table(
-            ("when", "what", "rule", "why"),
-            (("t", "moved Decisions/数据库选型.md → Archive/", "LT-10", "status is archived"),),
-        ),
-        views.Table(("severity", "where", "what"), (("info", "a.md", "m [held]"),)),
+    document = {"path": "a.md", "actions": [{**MOVE, "at": "t"}], "findings": [finding]}
+    assert list(views.explained({"held": True, "links": [], **document}, "en")) == [
+        blocks.Table(("", ""), (("held", "yes"), ("path", "a.md"))),
+        Items((Item("t", "moved Decisions/数据库选型.md → Archive/", "status is archived [LT-10]"),)),
+        Items((Item("hint", "a.md", "m [held]"),)),
     ]
-    assert len(list(views.explained({"path": "a.md", "actions": [], "findings": []}, "en"))) == 1
+    assert list(views.explained({"path": "a.md", "held": False, "actions": [], "findings": []}, "en")) == [
+        blocks.Table(("", ""), (("path", "a.md"),))
+    ]
 
 
 @pytest.mark.rule("IF-7")
@@ -234,16 +355,22 @@ def test_a_note_is_shown_with_its_fields_and_its_text() -> None:
     assert list(
         views.shown({"path": "a.md", "reason": "shown", "fields": fields, "text": "# A\n"}, "en")
     ) == [
-        views.Table(("", ""), (("path", "a.md"), ("id", "mem_1"), ("tags", "x, y"), ("pinned", "no"))),
-        views.Text("# A\n"),
+        blocks.Table(("", ""), (("path", "a.md"), ("id", "mem_1"), ("tags", "x, y"), ("pinned", "no"))),
+        blocks.Text("# A\n"),
     ]
     assert len(list(views.shown({"path": "a.md"}, "en"))) == 1
 
 
 def test_any_answer_can_be_read() -> None:
     assert list(
-        views.facts({"entries": [{"at": "t", "op": "move"}, {"op": "x", "id": 1, "more": {"a": 1}}]}, "en")
-    ) == [views.Table(("at", "op", "id", "more"), (("t", "move", "", ""), ("", "x", "1", "a=1")))]
+        views.facts(
+            {
+                "language": "en",
+                "entries": [{"at": "t", "op": "move"}, {"op": "x", "id": 1, "more": {"a": 1}}],
+            },
+            "en",
+        )
+    ) == [blocks.Table(("at", "op", "id", "more"), (("t", "move", "", ""), ("", "x", "1", "a=1")))]
 
 
 def test_a_file_named_from_a_subfolder_is_the_vaults_note(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vaultkeeper.cli import render
 from vaultkeeper.cli.output import print_json
-from vaultkeeper.cli.views import action_phrase
+from vaultkeeper.cli.phrases import action_phrase
 from vaultkeeper.core.format import Bilingual, Language
 
 if TYPE_CHECKING:

@@ -45,3 +45,10 @@ def dry_run_option(command: Decorated) -> Decorated:
     return click.option("--dry-run", is_flag=True, help="Show what would be done and change nothing.")(
         command
     )
+
+
+def hints_option(command: Decorated) -> Decorated:
+    """`--hints` as `hints`; JSON has them in any case."""
+    return click.option("--hints", is_flag=True, help="List small findings too, not only their number.")(
+        command
+    )

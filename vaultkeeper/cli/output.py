@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from vaultkeeper.cli import render
-from vaultkeeper.cli.views import Block
+from vaultkeeper.cli.blocks import Block
 from vaultkeeper.core.format import Language
 
 View = Callable[[Mapping[str, object], Language], Iterable[Block]]

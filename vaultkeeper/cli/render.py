@@ -9,16 +9,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from vaultkeeper.cli.views import Block, Table, Text
+from vaultkeeper.cli.blocks import Block, Item, Items, Table, Text
 from vaultkeeper.core import errors
 from vaultkeeper.core.format import Bilingual, Language
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table as RichTable
+    from rich.text import Text as RichText
 
-_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
-"""Colour of a severity, wherever it is the first cell of a row."""
+_STYLES = {
+    **dict.fromkeys(("error", "错误"), "bold red"),
+    **dict.fromkeys(("warning", "警告"), "yellow"),
+    **dict.fromkeys(("hint", "提示"), "cyan"),
+}
+"""Colour of a severity's word, wherever it is the first cell of a row."""
 _PIPED_WIDTH = 100_000
 """Wider than any row: what is piped is never wrapped, so that a line stays a line for other programs."""
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -70,6 +75,8 @@ def show(blocks: Iterable[Block]) -> None:
             case Table():
                 framed = out.is_terminal
                 out.print(rows(block.headings, block.rows, framed=framed))
+            case Items():
+                out.print(_told(block, out.width if out.is_terminal else None))
             case Text(text=text):
                 # Not through rich, which would wrap it.
                 out.file.write(printable(text, keep_lines=True).rstrip("\n") + "\n")
@@ -96,6 +103,41 @@ def rows(headings: Sequence[str], cells: Iterable[Sequence[str]], *, framed: boo
         first.stylize(_STYLES.get(row[0], ""))
         drawn.add_row(first, *others)
     return drawn
+
+
+def _told(block: Items, width: int | None) -> RichTable:
+    """The items below one another; without a width each is one line, in columns."""
+    from rich.cells import cell_len
+    from rich.table import Table as RichTable
+
+    marked = any(item.mark for item in block.items)
+    if width is None:
+        cells = ((item.mark, item.head, item.text) for item in block.items)
+        return rows(("", "", ""), (each if marked else each[1:] for each in cells), framed=False)
+    room = width - max(cell_len(item.mark) + 2 for item in block.items) * marked
+    drawn = RichTable.grid(padding=(0, 2, 0, 0))
+    for item in block.items:
+        mark, lines = _plain(item.mark), _lines_of(item, room)
+        mark.stylize(_STYLES.get(item.mark, ""))
+        drawn.add_row(*((mark, lines) if marked else (lines,)))
+    return drawn
+
+
+def _lines_of(item: Item, room: int) -> RenderableType:
+    """Head and text on one line, or where that is too long the text indented below."""
+    from rich.console import Group
+    from rich.padding import Padding
+
+    head, text = _plain(item.head), _plain(item.text)
+    if head.cell_len + 2 + text.cell_len <= room:
+        return head + _plain("  ") + text
+    return Group(head, Padding(text, (0, 0, 0, 2)))
+
+
+def _plain(text: str) -> RichText:
+    from rich.text import Text as RichText
+
+    return RichText(printable(text), overflow="fold")
 
 
 def grid(facts: Iterable[tuple[str, str]]) -> RichTable:

@@ -3,45 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from vaultkeeper.cli.blocks import Block, Item, Items, Table, Text
+from vaultkeeper.cli.phrases import action_phrase, plain, told, why_of
 from vaultkeeper.core.format import Bilingual, Language
 
 Document = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows under headings. A row's first cell may be a severity, which is shown in its colour."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text that keeps its lines, such as a note or a diff."""
-
-    text: str
-
-
-Block = str | Table | Text
-"""A sentence, a table, or a text."""
-
-_DONE: dict[str, Bilingual] = {
-    "create": Bilingual("新建 {path}", "made {path}"),
-    "rewrite": Bilingual("改写 {path}", "rewrote {path}"),
-    "move": Bilingual("移动 {path} → {to}", "moved {path} → {to}"),
-    "page": Bilingual("更新索引页 {path}", "updated the page {path}"),
-    "trash": Bilingual("移走 {path}", "took away {path}"),
+_UNDO = Bilingual("已撤销批次 {batch}：", "Took back batch {batch}:")
+_UNDO_WANTED = Bilingual("将撤销批次 {batch}，它做了：", "Would take back batch {batch}, which did this:")
+_SEVERITIES: dict[str, Bilingual] = {
+    "error": Bilingual("错误", "error"),
+    "warning": Bilingual("警告", "warning"),
+    "info": Bilingual("提示", "hint"),
 }
-_WANTED: dict[str, Bilingual] = {
-    "create": Bilingual("将新建 {path}", "would make {path}"),
-    "rewrite": Bilingual("将改写 {path}", "would rewrite {path}"),
-    "move": Bilingual("将移动 {path} → {to}", "would move {path} → {to}"),
-    "page": Bilingual("将更新索引页 {path}", "would update the page {path}"),
-    "trash": Bilingual("将移走 {path}", "would take away {path}"),
+_COUNTED: dict[str, tuple[Bilingual, Bilingual]] = {
+    "error": (Bilingual("{n} 个错误", "{n} error"), Bilingual("{n} 个错误", "{n} errors")),
+    "warning": (Bilingual("{n} 个警告", "{n} warning"), Bilingual("{n} 个警告", "{n} warnings")),
+    "info": (Bilingual("{n} 条提示", "{n} hint"), Bilingual("{n} 条提示", "{n} hints")),
 }
+"""One and several findings of a severity; those of severity info are hints to people."""
 _EMPTY: tuple[object, ...] = (None, "", [], ())
 """Values of fields that a note does not have."""
 _HEADINGS: dict[str, Bilingual] = {
@@ -57,18 +39,8 @@ _HEADINGS: dict[str, Bilingual] = {
 }
 
 
-def action_phrase(action: Document, language: Language, *, dry_run: bool = False) -> str:
-    """What happened, or would happen, to a file, in words; a move that keeps the name shows the folder only."""
-    path, to = str(action.get("path") or ""), str(action.get("to") or "")
-    folder, _, name = to.rpartition("/")
-    if name == path.rpartition("/")[2]:
-        to = f"{folder}/"
-    words = (_WANTED if dry_run else _DONE).get(str(action.get("op")))
-    return words[language].format(path=path, to=to) if words else f"{action.get('op')} {path}"
-
-
-def checked(document: Document, language: Language) -> Iterator[Block]:
-    """The answer of `check` (IF-2)."""
+def checked(document: Document, language: Language, *, hints: bool = False) -> Iterator[Block]:
+    """The answer of `check` (IF-2); hints are listed when asked for, else counted."""
     yield Bilingual(
         "{vault}：{notes} 篇笔记，{quarantined} 篇被隔离", "{vault}: {notes} notes, {quarantined} quarantined"
     )[language].format(
@@ -76,40 +48,36 @@ def checked(document: Document, language: Language) -> Iterator[Block]:
         notes=_count(document.get("notes")),
         quarantined=_count(document.get("quarantined")),
     )
-    findings = rows_of(document, "findings")
-    if not findings:
+    if rows_of(document, "findings"):
+        yield from _findings(document, language, hints=hints)
+    else:
         yield Bilingual("没有发现问题。", "Nothing is wrong.")[language]
-        return
-    yield _findings(findings, language)
-    counts = {
-        word: sum(row.get("severity") == word for row in findings) for word in ("error", "warning", "info")
-    }
-    yield Bilingual(
-        "{error} 个错误，{warning} 个警告，{info} 条提示",
-        "{error} errors, {warning} warnings, {info} notices",
-    )[language].format(**counts)
 
 
-def acted(document: Document, language: Language) -> Iterator[Block]:
-    """The answer of every command that acts on files: its actions, what it found, what it refused (IF-3, IF-8)."""
-    dry_run = bool(document.get("dry_run"))
+def acted(document: Document, language: Language, *, hints: bool = False) -> Iterator[Block]:
+    """The answer of every command that acts on files: its actions, what it found, what it refused (IF-3, IF-8).
+
+    Where nothing was done, findings are only counted unless hints are asked for: `check` has told them.
+    """
+    dry_run, undone = bool(document.get("dry_run")), document.get("undone")
     actions = rows_of(document, "actions")
-    if actions:
-        headings = _headings(language, "what", "rule", "reason")
-        yield Table(
-            headings,
-            tuple(_told(row, language, dry_run=dry_run) for row in actions),
-        )
+    if actions and undone:
+        words = _UNDO_WANTED if dry_run else _UNDO
+        yield words[language].format(batch=undone)
+        yield Items(tuple(told([{**action, "reason": "", "rule": ""} for action in actions], language)))
+    elif actions:
+        yield Items(tuple(told(actions, language, dry_run=dry_run)))
     else:
         yield Bilingual("没有要做的事。", "Nothing to do.")[language]
-    findings = rows_of(document, "findings")
-    if findings:
-        yield _findings(findings, language)
+    if actions or hints:
+        yield from _findings(document, language, hints=hints)
+    else:
+        yield from _counts(document, language, listed=False)
     for refused in rows_of(document, "refused"):
         yield Bilingual("{path} 之后又改过，没有撤销：", "{path} has changed since and was left alone:")[
             language
         ].format(path=refused.get("path"))
-        yield Text(_text(refused.get("diff")))
+        yield Text(plain(refused.get("diff")))
     if dry_run:
         yield Bilingual("以上只是预演，没有改动任何文件。", "Nothing was changed: this was a dry run.")[
             language
@@ -133,7 +101,7 @@ def written(document: Document, language: Language) -> Iterator[Block]:
             reason=document.get("reason")
         )
     for warning in _list(document.get("warnings")):
-        yield _text(warning)
+        yield plain(warning)
     if rows_of(document, "actions"):
         dry_run = document.get("reason") == "dry run"
         yield from acted({"dry_run": dry_run, **document}, language)
@@ -145,22 +113,21 @@ def shown(document: Document, language: Language) -> Iterator[Block]:
     known = {"path": document.get("path")} | (dict(fields) if isinstance(fields, Mapping) else {})
     yield from facts({key: value for key, value in known.items() if value not in _EMPTY}, language)
     if "text" in document:
-        yield Text(_text(document["text"]))
+        yield Text(plain(document["text"]))
 
 
 def explained(document: Document, language: Language) -> Iterator[Block]:
     """The answer of `why` (K-52): the note's place and rule, then the last actions on it."""
     lists = {"actions", "findings"}
-    yield from facts({key: value for key, value in document.items() if key not in lists}, language)
+    empty = (*_EMPTY, False)
+    told = {key: value for key, value in document.items() if key not in lists and value not in empty}
+    yield from facts(told, language)
     actions = rows_of(document, "actions")
     if actions:
-        yield Table(
-            _headings(language, "when", "what", "rule", "reason"),
-            tuple((_text(row.get("at")), *_told(row, language)) for row in actions),
+        yield Items(
+            tuple(Item(plain(row.get("at")), action_phrase(row, language), why_of(row)) for row in actions)
         )
-    findings = rows_of(document, "findings")
-    if findings:
-        yield _findings(findings, language)
+    yield from _findings(document, language, hints=True, counted=False)
 
 
 def doubled(document: Document, language: Language) -> Iterator[Block]:
@@ -174,7 +141,7 @@ def doubled(document: Document, language: Language) -> Iterator[Block]:
         paths, times = _list(group.get("paths")), _list(group.get("updated"))
         times += [""] * (len(paths) - len(times))
         rows += [
-            (_text(group.get("id")), _text(path), _text(at)) for path, at in zip(paths, times, strict=False)
+            (plain(group.get("id")), plain(path), plain(at)) for path, at in zip(paths, times, strict=False)
         ]
     yield Table(("id", *_headings(language, "path", "updated")), tuple(rows))
     yield Bilingual(
@@ -192,20 +159,20 @@ def kept(document: Document, language: Language) -> Iterator[Block]:
     missing = Bilingual("找不到", "not there now")[language]
     yield Table(
         _headings(language, "vault", "what"),
-        tuple((_text(row.get("path")), "" if row.get("exists") else missing) for row in rows),
+        tuple((plain(row.get("path")), "" if row.get("exists") else missing) for row in rows),
     )
 
 
 def facts(document: Document, _language: Language) -> Iterator[Block]:
     """Any answer, generically: its single values as `name: value` lines, then a table for each list of rows."""
-    singles = [(key, value) for key, value in document.items() if not _is_rows(value)]
+    singles = [(key, value) for key, value in document.items() if not _is_rows(value) and key != "language"]
     if singles:
-        yield Table(("", ""), tuple((key, _text(value)) for key, value in singles))
+        yield Table(("", ""), tuple((key, plain(value)) for key, value in singles))
     for key in document:
         rows = rows_of(document, key)
         if rows:
             headings = tuple(dict.fromkeys(name for row in rows for name in row))
-            yield Table(headings, tuple(tuple(_text(row.get(name)) for name in headings) for row in rows))
+            yield Table(headings, tuple(tuple(plain(row.get(name)) for name in headings) for row in rows))
 
 
 def rows_of(document: Document, key: str) -> list[Document]:
@@ -213,26 +180,52 @@ def rows_of(document: Document, key: str) -> list[Document]:
     return [row for row in _list(document.get(key)) if isinstance(row, Mapping)]
 
 
-def _told(action: Document, language: Language, *, dry_run: bool = False) -> tuple[str, str, str]:
-    phrase = action_phrase(action, language, dry_run=dry_run)
-    return phrase, _text(action.get("rule")), _text(action.get("reason"))
+def _findings(
+    document: Document, language: Language, *, hints: bool, counted: bool = True
+) -> Iterator[Block]:
+    findings = rows_of(document, "findings")
+    shown = [row for row in findings if hints or row.get("severity") != "info"]
+    if shown:
+        yield Items(tuple(Item(_severity(row, language), _place(row), _advice(row)) for row in shown))
+    if counted:
+        yield from _counts(document, language, listed=len(shown) == len(findings))
 
 
-def _findings(findings: Sequence[Document], language: Language) -> Table:
-    return Table(
-        _headings(language, "severity", "where", "what"),
-        tuple((_text(row.get("severity")), _place(row), _advice(row)) for row in findings),
-    )
+def _counts(document: Document, language: Language, *, listed: bool) -> Iterator[str]:
+    """How many findings of each severity there are, and how to see those that were not told; nothing for none."""
+    severities = [row.get("severity") for row in rows_of(document, "findings")]
+    counted = [
+        words[severities.count(severity) > 1][language].format(n=severities.count(severity))
+        for severity, words in _COUNTED.items()
+        if severity in severities
+    ]
+    if not counted:
+        return
+    told = Bilingual("，", ", ")[language].join(counted)
+    if listed:
+        yield told
+    else:
+        yield (
+            told
+            + Bilingual("；完整列表：vaultkeeper check --hints", "; all of them: vaultkeeper check --hints")[
+                language
+            ]
+        )
+
+
+def _severity(finding: Document, language: Language) -> str:
+    words = _SEVERITIES.get(plain(finding.get("severity")))
+    return words[language] if words else ""
 
 
 def _advice(finding: Document) -> str:
-    fix = _text(finding.get("fix"))
-    return f"{_text(finding.get('message'))} [{finding.get('code')}]" + (f" → {fix}" if fix else "")
+    fix = plain(finding.get("fix"))
+    return f"{plain(finding.get('message'))} [{finding.get('code')}]" + (f" → {fix}" if fix else "")
 
 
 def _place(row: Document) -> str:
     line = row.get("line")
-    return f"{_text(row.get('path'))}:{line}" if line else _text(row.get("path"))
+    return f"{plain(row.get('path'))}:{line}" if line else plain(row.get("path"))
 
 
 def _headings(language: Language, *names: str) -> tuple[str, ...]:
@@ -249,19 +242,3 @@ def _list(value: object) -> list[object]:
 
 def _count(value: object) -> object:
     return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-
-
-def _text(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case Mapping():
-            return ", ".join(f"{key}={_text(item)}" for key, item in value.items())
-        case str():
-            return value
-        case Sequence():
-            return ", ".join(map(_text, value))
-        case _:
-            return str(value)

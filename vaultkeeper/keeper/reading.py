@@ -48,6 +48,7 @@ def check(keeper: Keeper, paths: set[NotePath]) -> Result:
     return {
         "vault": str(keeper.tools.root),
         "format": keeper.tools.fmt.id,
+        "language": keeper.tools.options.language,
         "notes": kinds.count("memory"),
         "ordinary": kinds.count("plain"),
         "quarantined": kinds.count("quarantined"),
@@ -59,7 +60,13 @@ def why(keeper: Keeper, reference: str) -> Result:
     """K-52: the note's place, the rule behind it, and what was done to it lately."""
     entry = keeper.catalog.find(reference)
     fmt = keeper.tools.fmt
+    if entry.unsettled:
+        keeper.settle(
+            {entry.path}, cause="why", dry_run=True
+        )  # tells whether a person took back what is wanted
+    held = any(finding.code == "held" for finding in keeper.plan_findings.get(entry.path, ()))
     result: Result = {
+        "language": keeper.tools.options.language,
         "path": entry.path,
         "kind": entry.kind,
         "findings": findings_json(
@@ -67,7 +74,7 @@ def why(keeper: Keeper, reference: str) -> Result:
             keeper.tools.options.language,
         ),
         "actions": _history(keeper, entry),
-        "held": any(finding.code == "held" for finding in keeper.plan_findings.get(entry.path, ())),
+        "held": held,
     }
     if entry.record is None:
         result |= {
@@ -86,15 +93,17 @@ def why(keeper: Keeper, reference: str) -> Result:
         if by_status
         else f"type {record.type} (status {record.status} has no folder)"
     )
-    stands = is_home(fmt, entry.path, record.type, record.status)
+    where = ""
+    if not is_home(fmt, entry.path, record.type, record.status):
+        what = "stays there, since its move was taken back" if held else "will be moved"
+        where = f"; it stands in {_where(keeper, entry)} and {what}"
     return result | {
         "id": record.id,
         "type": record.type,
         "status": record.status,
         "place": home_folder(fmt, record.type, record.status),
         "rule": fmt.rules["place"],
-        "reason": f"{cause} → {home_folder(fmt, record.type, record.status)}/"
-        + ("" if stands else f"; it stands in {_where(keeper, entry)} and will be moved"),
+        "reason": f"{cause} → {home_folder(fmt, record.type, record.status)}/{where}",
         "links": list(links.links),
         "backlinks": list(links.backlinks),
     }
@@ -193,6 +202,7 @@ def undo_preview(keeper: Keeper, batch: str | None) -> Result:
     info = keeper.tools.files.undoable(batch)
     return {
         "vault": str(keeper.tools.root),
+        "language": keeper.tools.options.language,
         "batch": None,
         "dry_run": True,
         "undone": info.id,

@@ -72,6 +72,7 @@ def quiet_tidy(tools: Tools) -> Result | None:
     return {
         "vault": str(tools.root),
         "format": tools.fmt.id,
+        "language": tools.options.language,
         "dry_run": False,
         "batch": None,
         "actions": [],
@@ -84,6 +85,7 @@ def tidy_json(keeper: Keeper, outcome: Outcome, *, dry_run: bool) -> Result:
     return {
         "vault": str(keeper.tools.root),
         "format": keeper.tools.fmt.id,
+        "language": keeper.tools.options.language,
         "dry_run": dry_run,
         "batch": outcome.batch or None,
         "actions": [action_json(action) for action in outcome.actions],
@@ -230,6 +232,7 @@ def _undo(desk: Desk, args: Args) -> Result:
     keeper.settle((), cause="undo")
     return {
         "vault": str(keeper.tools.root),
+        "language": keeper.tools.options.language,
         "batch": result.batch or None,
         "undone": result.undone,
         "actions": [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from vaultkeeper.cli import views
-from vaultkeeper.cli.options import dry_run_option, example, json_option, vault_argument
+from vaultkeeper.cli.options import dry_run_option, example, hints_option, json_option, vault_argument
 from vaultkeeper.cli.output import answer, progress
 from vaultkeeper.formats.registry import FORMATS
 
@@ -30,14 +31,15 @@ def init_command(*, path: str, format_id: str, language: str | None, as_json: bo
     "check", epilog=example("vaultkeeper check ~/Notes", "vaultkeeper check --json | jq .findings")
 )
 @vault_argument
+@hints_option
 @json_option
-def check_command(*, vault: str | None, as_json: bool) -> int:
+def check_command(*, vault: str | None, hints: bool, as_json: bool) -> int:
     """Say what is wrong in a vault; exits with 1 when something is."""
     from vaultkeeper import daemon
 
     with progress() as show:
         document = daemon.check_vault(daemon.choose_vault(vault), show)
-    answer(document, views.checked, as_json=as_json)
+    answer(document, partial(views.checked, hints=hints), as_json=as_json)
     return int(
         any(row.get("severity") in {"error", "warning"} for row in views.rows_of(document, "findings"))
     )
@@ -48,9 +50,10 @@ def check_command(*, vault: str | None, as_json: bool) -> int:
 @dry_run_option
 @click.option("--all", "include_held", is_flag=True, help="Also do again what was taken back with undo.")
 @click.option("--fix-links", is_flag=True, help="Also mend links and half-stated successions.")
+@hints_option
 @json_option
 def tidy_command(
-    *, vault: str | None, dry_run: bool, include_held: bool, fix_links: bool, as_json: bool
+    *, vault: str | None, dry_run: bool, include_held: bool, fix_links: bool, hints: bool, as_json: bool
 ) -> None:
     """Bring every note to where its format wants it, once, now."""
     from vaultkeeper import daemon
@@ -60,7 +63,7 @@ def tidy_command(
         document = daemon.run(
             root, "tidy", {"dry_run": dry_run, "all": include_held, "fix_links": fix_links}, show
         )
-    answer(document, views.acted, as_json=as_json)
+    answer(document, partial(views.acted, hints=hints), as_json=as_json)
 
 
 @click.command("rebuild", epilog=example("vaultkeeper rebuild ~/Notes"))
