@@ -283,17 +283,14 @@ class Loop:
             return
         if self._away:
             self._come_back()
-        now = time.monotonic()
         grace = 0.0 if first else self.keeper.tools.waits.settle
         for path in paths:
             self._quiet.ask(path, grace if path in self._last_touch else 0.0)
         if first and not self.paused:
-            outcome = self.keeper.settle(paths, cause="watch")
-            for path in outcome.changed:
-                self._quiet.touch(path, now)
-            self._timers["idle"] = now + EXPORT_AFTER
+            self._after(self.keeper.settle(paths, cause="watch"), {})
             self._say("watching", self._how())
         elif not first:
+            self.keeper.tools.files.clean_up(NotePath(self.keeper.tools.fmt.private))
             self._start_probe()
 
     def _go_away(self, reason: str) -> None:

@@ -62,6 +62,13 @@ class PagesStep:
                 wanted.append(action)
         return wanted
 
+    def accept(self, health: Sequence[Finding]) -> None:
+        """The pages stand as a person wants them now; they follow the notes again once one of those changes."""
+        self.all_stale = False
+        self.census.touched.clear()
+        self._health = tuple(health)
+        self._doubled = frozenset(self.census.catalog.duplicates())
+
     def stale_again(self, path: NotePath) -> None:
         """A page could not be written: look at all of them next time."""
         self.all_stale = True

@@ -229,7 +229,10 @@ def _undo(desk: Desk, args: Args) -> Result:
     }
     keeper.census.observe(path for path in paths if path.endswith(".md"))
     keeper.census.rebase(paths, bases)
-    keeper.settle((), cause="undo")
+    if result.pages_behind:
+        keeper.settle((), cause="undo")
+    else:
+        keeper.pages.accept(keeper.findings())
     return {
         "vault": str(keeper.tools.root),
         "language": keeper.tools.options.language,

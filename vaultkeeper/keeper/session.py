@@ -74,24 +74,19 @@ def open_keeper(tools: Tools, *, writing: bool) -> Keeper:
     if writing:
         recovery = tools.files.recover()
         own |= {(path, digest) for path, digest in recovery.written.items()}
+        tools.files.clean_up(NotePath(tools.fmt.private))
     head, entries = tools.catalog_file.load_head(), tools.catalog_file.load_entries()
     if head is None or entries is None:
-        entries = {}
+        head, entries = None, {}
     census = Census(tools, Catalog(entries), _starting_points(tools) if not entries else None)
     census.own = own | _recently_written(tools)
     census.moved = _recent_moves(tools, census.catalog)
-    keeper = Keeper(tools, census.catalog, census, fresh=head is None or _never_settled(entries))
+    keeper = Keeper(tools, census.catalog, census, fresh=head is None or head.fresh)
     if head is None or head.options != options_digest(tools):
         _look_again(census, entries)
-    if head is None or head.unsettled or head.options != options_digest(tools):
+    if head is None or head.pages_stale or head.options != options_digest(tools):
         keeper.pages.all_stale = True
     return keeper
-
-
-def _never_settled(entries: Mapping[NotePath, Entry]) -> bool:
-    """Whether the catalog holds memories but was only ever made by reading, as by `check`."""
-    memories = [entry for entry in entries.values() if entry.kind == "memory"]
-    return bool(memories) and not any(entry.base for entry in memories)
 
 
 def _recently_written(tools: Tools) -> set[tuple[NotePath, str]]:
@@ -181,13 +176,16 @@ def _chunks(paths: list[NotePath], size: int = 500) -> Iterable[tuple[int, list[
 def save(keeper: Keeper) -> None:
     """Save the catalog to the cache; a failure is logged, since the catalog can always be made again (K-1)."""
     tools, catalog = keeper.tools, keeper.catalog
+    stale = keeper.pages.all_stale or bool(keeper.census.touched)
     head = Head(
         vault=str(tools.root),
         format=tools.fmt.id,
         options=options_digest(tools),
         stats={entry.path: (entry.size, entry.mtime_ns) for entry in catalog},
         findings=keeper.findings(),
-        unsettled=keeper.pages.all_stale or bool(keeper.census.touched) or any(e.unsettled for e in catalog),
+        unsettled=stale or any(entry.unsettled for entry in catalog),
+        pages_stale=stale,
+        fresh=keeper.fresh,
     )
     try:
         tools.catalog_file.save(head, catalog.entries)

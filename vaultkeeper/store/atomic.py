@@ -154,6 +154,13 @@ def discard(disk: Disk, folder: Folder, name: str) -> None:
             return
 
 
+def sweep(disk: Disk, folder: Folder, older_than_ns: int) -> None:
+    """Take away temporary files that killed processes left in a folder of our own; younger ones may be in use."""
+    for name in disk.names(folder):
+        if is_temp_name(name) and disk.stat(folder, name).st_mtime_ns < older_than_ns:
+            discard(disk, folder, name)
+
+
 def is_unsupported(error: OSError) -> bool:
     """Whether the file system does not know the call, or does not do it between these two folders."""
     return error.errno in UNSUPPORTED or error.errno == errno.EXDEV

@@ -32,6 +32,10 @@ class Head(msgspec.Struct, array_like=True):
     findings: tuple[Finding, ...]
     unsettled: bool
     """Whether something was left to do."""
+    pages_stale: bool = False
+    """Whether the index pages were left behind the notes."""
+    fresh: bool = False
+    """Whether no keeper ever acted on it: it was only made by reading, as by `check`."""
 
 
 class _Owner(msgspec.Struct, array_like=True):

@@ -42,6 +42,8 @@ class UndoResult:
     receipts: list[Receipt]
     refused: list[tuple[NotePath, str]]
     """Files that changed since, each with the difference from there to what it would have become."""
+    pages_behind: bool = False
+    """Whether index pages that changed since were left, which now want an update."""
 
 
 def undoable(history: History, batch_id: str | None) -> BatchInfo:
@@ -65,9 +67,7 @@ def undoable(history: History, batch_id: str | None) -> BatchInfo:
     raise NothingToUndoError(None)
 
 
-def take_back(
-    parts: Parts, batch: Batch, info: BatchInfo
-) -> tuple[list[Receipt], list[tuple[NotePath, str]]]:
+def take_back(parts: Parts, batch: Batch, info: BatchInfo) -> UndoResult:
     """Do the reverse of each action of a batch, the last first; what changed since is left, and said.
 
     What stands as before already is passed over, so that an undo that was killed can go on. An index page that changed
@@ -90,7 +90,13 @@ def take_back(
         for receipt in receipts
         if receipt.state != "done"
     ]
-    return receipts, refused if receipts else refused or pages
+    return UndoResult(
+        batch=batch.id if any(receipt.state == "done" for receipt in receipts) else "",
+        undone=info.id,
+        receipts=receipts,
+        refused=refused if receipts else refused or pages,
+        pages_behind=bool(pages),
+    )
 
 
 def holds_of(info: BatchInfo, intents: Sequence[Intent]) -> dict[str, Hold]:

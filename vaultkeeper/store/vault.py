@@ -15,7 +15,7 @@ from vaultkeeper.core.errors import VaultkeeperError
 from vaultkeeper.core.note import NotePath, Snapshot, Stat
 from vaultkeeper.core.slug import split_path
 from vaultkeeper.core.timestamps import write_time
-from vaultkeeper.store.atomic import replace_in
+from vaultkeeper.store.atomic import replace_in, sweep
 from vaultkeeper.store.batch import Batch, Parts, WriteJournal
 from vaultkeeper.store.disk import Disk
 from vaultkeeper.store.held import HeldList
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 _AUDIT_BYTES: Final = 4_000_000
 """Beyond this the audit begins anew, with one older file kept."""
 _PAST_ACTIONS: Final = 20
+_TEMP_AGE: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +196,10 @@ class VaultFiles:
             self.recover()
         undone = self.undoable(batch)
         new = Batch(self._parts, self._info(CAUSE, undoes=undone), ended=self._ended)
-        receipts, refused = take_back(self._parts, new, undone)
+        result = take_back(self._parts, new, undone)
         self._hold(new, undone)
         new.finish()
-        did = any(receipt.state == "done" for receipt in receipts)
-        return UndoResult(batch=new.id if did else "", undone=undone.id, receipts=receipts, refused=refused)
+        return result
 
     def _hold(self, batch: Batch, undone: BatchInfo) -> None:
         """Before the batch is closed, so that a kill in between does not have the keeper do it all again."""
@@ -233,12 +233,19 @@ class VaultFiles:
         """
         return self._parts.history.find_image(digest)
 
-    def prune(self) -> None:
-        """Let batches go that are older than is kept, or more than fits (K-50)."""
+    def clean_up(self, private: NotePath) -> None:
+        """Let go what is no longer needed: old batches (K-50), and temporary files of killed processes.
+
+        Args:
+            private: the format's own folder in the vault, where no note stands.
+        """
         try:
             self._parts.history.prune(self._parts.clock())
-        except OSError as error:
-            log.warning("old batches could not be removed: %s", error)
+            old = int((self._parts.clock() - _TEMP_AGE).timestamp() * 1e9)
+            with self._parts.tree.folder(private) as folder:
+                sweep(self._parts.tree.disk, folder, old)
+        except (OSError, VaultkeeperError) as error:
+            log.warning("old files could not be removed: %s", error)
 
     # files of our own ------------------------------------------------------------------------------------------
 
