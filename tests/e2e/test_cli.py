@@ -244,3 +244,22 @@ def _read(screen: int) -> bytes:
         return os.read(screen, 65_536)
     except OSError:
         return b""
+
+
+@pytest.mark.rule("K-28", "K-97")
+def test_a_tidy_that_could_not_do_all_says_so_by_its_exit_code(vault: Path) -> None:
+    (vault / "Tasks").mkdir(exist_ok=True)
+    note = vault / "Tasks/a.md"
+    note.write_text(
+        "---\nid: mem_20260301t080000_0000000a\ntype: task\nstatus: active\ntitle: a: b\n---\n\n# a: b\n"
+    )
+    before = note.read_bytes()
+    note.chmod(0o444)
+    document = ask_json("tidy", str(vault), code=3)
+    failed = [finding for finding in document["findings"] if finding["code"] == "action-failed"]
+    assert [finding["path"] for finding in failed] == ["Tasks/a.md"]
+    assert "read-only" in failed[0]["message"]
+    assert note.read_bytes() == before
+    note.chmod(0o644)
+    ask_json("tidy", str(vault))
+    assert note.read_bytes() != before

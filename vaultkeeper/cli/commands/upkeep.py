@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from vaultkeeper.cli import views
+from vaultkeeper.cli.failure import FAILED
 from vaultkeeper.cli.options import dry_run_option, example, hints_option, json_option, vault_argument
 from vaultkeeper.cli.output import answer, progress
 from vaultkeeper.formats.registry import FORMATS
@@ -54,7 +55,7 @@ def check_command(*, vault: str | None, hints: bool, as_json: bool) -> int:
 @json_option
 def tidy_command(
     *, vault: str | None, dry_run: bool, include_held: bool, fix_links: bool, hints: bool, as_json: bool
-) -> None:
+) -> int:
     """Bring every note to where its format wants it, once, now."""
     from vaultkeeper import daemon
 
@@ -64,6 +65,8 @@ def tidy_command(
             root, "tidy", {"dry_run": dry_run, "all": include_held, "fix_links": fix_links}, show
         )
     answer(document, partial(views.acted, hints=hints), as_json=as_json)
+    failed = any(row.get("code") == "action-failed" for row in views.rows_of(document, "findings"))
+    return FAILED if failed else 0
 
 
 @click.command("rebuild", epilog=example("vaultkeeper rebuild ~/Notes"))
