@@ -163,3 +163,13 @@ def test_a_type_that_only_the_folder_told_is_kept_when_the_note_leaves_it(kit: K
     kit.settled()
     assert kit.where(note_id) == ["Archive/x.md"]
     assert "type: decision\n" in kit.text("Archive/x.md")
+
+
+@pytest.mark.rule("K-38", "K-39")
+def test_a_folder_full_of_notes_that_was_renamed_has_not_vanished(kit: Kit) -> None:
+    ids = [kit.note(f"Tasks/old/{number}.md", type="task") for number in range(30)]
+    kit.settled()
+    (kit.root / "Tasks/old").rename(kit.root / "Archive/old")
+    kit.settled()
+    assert [kit.where(note_id) for note_id in ids] == [[f"Archive/old/{number}.md"] for number in range(30)]
+    assert all("status: archived" in kit.text(f"Archive/old/{number}.md") for number in range(30))

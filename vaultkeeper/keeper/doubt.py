@@ -34,10 +34,17 @@ class Doubt:
     marker_there: Callable[[], bool]
     write: Callable[[Path, bytes], None]
 
-    def judge(self, *, known: int, gone: Sequence[NotePath], now: datetime) -> None:
-        """Raise VaultUnavailableError unless the walk can be believed; nothing may then be recorded as deleted."""
+    def judge(self, *, known: int, gone: Sequence[NotePath], came: int, now: datetime) -> None:
+        """Raise VaultUnavailableError unless the walk can be believed; nothing may then be recorded as deleted.
+
+        Args:
+            known: how many files the catalog holds.
+            gone: those that are not there.
+            came: how many files are there that it does not hold; where notes only moved, none has vanished (K-39).
+            now: the time.
+        """
         there = self.marker_there()
-        reason = doubt(known, len(gone), there)
+        reason = doubt(known, max(0, len(gone) - came), there)
         if reason is None:
             self.file.unlink(missing_ok=True)
             return

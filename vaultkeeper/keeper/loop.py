@@ -176,15 +176,13 @@ class Loop:
         """The catalog follows at once (K-31); what wants doing waits for its quiet."""
         if not changed or self._away:
             return
-        gone = [
-            path
-            for path in changed
-            if path in self.keeper.catalog and not self.keeper.tools.files.exists(path)
-        ]
+        known, exists = self.keeper.catalog, self.keeper.tools.files.exists
+        gone = [path for path in changed if path in known and not exists(path)]
         if len(gone) > 1 or (gone and not session.marker_there(self.keeper.tools)):
+            came = sum(path not in known and exists(path) for path in changed)
             try:
                 self.doubt.judge(
-                    known=len(self.keeper.catalog), gone=sorted(gone), now=self.keeper.tools.clock()
+                    known=len(known), gone=sorted(gone), came=came, now=self.keeper.tools.clock()
                 )
             except VaultUnavailableError as error:
                 self._go_away(error.reason)

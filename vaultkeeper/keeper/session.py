@@ -159,7 +159,8 @@ def refresh(keeper: Keeper, doubt: Doubt | None, progress: Progress | None = Non
     listing = census.list_files()
     changed, gone = census.difference(listing)
     if doubt is not None:
-        doubt.judge(known=len(census.catalog), gone=gone, now=keeper.tools.clock())
+        came = sum(path not in census.catalog for path in changed)
+        doubt.judge(known=len(census.catalog), gone=gone, came=came, now=keeper.tools.clock())
     census.listing_findings = listing.findings
     concerned = census.observe(gone)
     for done, chunk in _chunks(changed):
