@@ -19,7 +19,7 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 demo: setup ## copy the sample vault, watch it, and see what the keeper does while a person edits
-	@$(BIN)/python tests/demo.py
+	@$(BIN)/python -m tests.demo
 
 check: setup ## linters, types and import contracts
 	$(BIN)/ruff check vaultkeeper tests
@@ -43,7 +43,7 @@ docs: setup ## write the tables of the documents anew from the code
 	$(BIN)/python -m tests.documents
 
 shots: setup ## make the pictures of the README anew
-	$(BIN)/python tests/shots.py
+	$(BIN)/python -m tests.shots
 
 clean: ## remove everything that was made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* .demo .bench

@@ -489,6 +489,25 @@ def test_the_live_view_shows_address_state_and_the_last_actions_in_80_columns() 
 
 
 @pytest.mark.rule("IF-4")
+def test_the_live_view_tells_the_index_pages_of_a_batch_together() -> None:
+    from rich.console import Console
+
+    view = LiveView("en", lambda: "12:00:00")
+    view.take({**MOVE, "batch": "b1"})
+    for batch, name in (("b1", "A"), ("b1", "B"), ("b1", "C"), ("b2", "D")):
+        page = {"op": "page", "path": f"Index/{name}.md", "rule": "LT-52", "reason": "follows"}
+        view.take({"event": "action", "batch": batch, **page})
+    out = io.StringIO()
+    Console(file=out, width=80).print(view)
+    text = out.getvalue()
+    assert text.count("LT-52") == 2
+    assert "updated 3 index pages in Index/" in text
+    assert "updated the page Index/D.md" in text
+    assert "moved" in text
+    assert ["done", "5"] in [line.split() for line in text.splitlines()]
+
+
+@pytest.mark.rule("IF-4")
 def test_on_a_terminal_the_address_stands_above_the_live_view(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
     with narrator(threading.Event(), as_json=False) as publish:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vaultkeeper.cli import render
 from vaultkeeper.cli.output import print_json
-from vaultkeeper.cli.phrases import action_phrase
+from vaultkeeper.cli.phrases import action_phrase, many_phrase
 from vaultkeeper.core.format import Bilingual, Language
 
 if TYPE_CHECKING:
@@ -123,12 +123,21 @@ class LiveView:
                     self._state = event_line(event, self._language)
                 case "action":
                     self._done += 1
-                    self._actions.appendleft((self._clock(), event))
+                    self._add(event)
                 case "finding":
                     found = self._findings.setdefault(event.get("vault"), set())
                     found.add((event.get("path"), event.get("code")))
             if isinstance(event.get("notes"), int):
                 self._notes[event.get("vault")] = event["notes"]
+
+    def _add(self, action: Mapping[str, object]) -> None:
+        """An index page joins the one before it, so that pages do not push the notes out of sight."""
+        before = self._actions[0][1] if self._actions else {}
+        pages = 1
+        if action.get("op") == before.get("op") == "page" and action.get("batch") == before.get("batch"):
+            self._actions.popleft()
+            pages += int(str(before.get("pages", 1)))
+        self._actions.appendleft((self._clock(), {**action, "pages": pages}))
 
     def __rich__(self) -> RenderableType:
         """Header, then the last actions: the newest first, since a low terminal cuts the lower end off."""
@@ -146,6 +155,10 @@ class LiveView:
         return Group(*parts)
 
     def _short_phrase(self, action: Mapping[str, object]) -> str:
+        pages = int(str(action["pages"]))
+        if pages > 1:
+            folder = str(action.get("path")).rpartition("/")[0]
+            return many_phrase("page", pages, folder, self._language)
         path = render.elided(str(action.get("path")), _PATH_CELLS)
         to = str(action.get("to") or "")
         if to.rpartition("/")[2] != str(action.get("path")).rpartition("/")[2]:

@@ -65,10 +65,16 @@ def _kind(action: Document) -> tuple[str, str]:
     return plain(action.get("op")), plain(action.get("path")).rpartition("/")[0]
 
 
+def many_phrase(op: str, count: int, folder: str, language: Language, *, dry_run: bool = False) -> str:
+    """What happened, or would happen, to so many pages or files of one folder."""
+    words = (_MANY_WANTED if dry_run else _MANY)[op]
+    return words[language].format(count=count, folder=folder)
+
+
 def _many(actions: Sequence[Document], kind: tuple[str, str], language: Language, *, dry_run: bool) -> Item:
-    words = (_MANY_WANTED if dry_run else _MANY)[kind[0]]
+    phrase = many_phrase(kind[0], len(actions), kind[1], language, dry_run=dry_run)
     names = (plain(action.get("path")).rpartition("/")[2].removesuffix(".md") for action in actions)
-    return Item("", words[language].format(count=len(actions), folder=kind[1]), ", ".join(names))
+    return Item("", phrase, ", ".join(names))
 
 
 def why_of(action: Document) -> str:
