@@ -361,6 +361,45 @@ def test_a_note_is_shown_with_its_fields_and_its_text() -> None:
     assert len(list(views.shown({"path": "a.md"}, "en"))) == 1
 
 
+@pytest.mark.rule("IF-9")
+def test_the_log_tells_what_was_done_to_which_note() -> None:
+    entry = {
+        "at": "t", "op": "archive", "id": "mem_1", "reason": "archive", "source": "cli",
+        "before": "[task/active] Tea :: text", "after": "[task/archived] Tea :: text", "from": "Tasks/x.md", "to": "Archive/x.md",
+    }  # fmt: skip
+    rebuilt = {"at": "u", "op": "index-rebuild", "id": "*", "reason": "rebuild", "source": "cli"}
+    assert list(views.logged({"vault": "/v", "entries": [entry, rebuilt]}, "en")) == [
+        Items(
+            (
+                Item("t", "archive [task/archived] Tea", "archive · cli · Tasks/x.md → Archive/x.md"),
+                Item("u", "index-rebuild *", "rebuild · cli"),
+            )
+        )
+    ]
+    assert list(views.logged({"entries": []}, "en")) == ["Nothing was done yet."]
+
+
+@pytest.mark.rule("IF-10")
+def test_settings_are_shown_as_they_would_be_typed() -> None:
+    def row(value: object, default: object) -> dict[str, object]:
+        return {"key": "k", "value": value, "source": "vault", "default": default, "description": "D."}
+
+    document = {
+        "settings": [row(5.0, 3.0), row(True, False), row(["a", "b"], []), {**row(1, 1), "source": "default"}]
+    }
+    (told,) = views.configured(document, "en")
+    assert isinstance(told, Items)
+    assert [item.head for item in told.items] == [
+        "k = 5 (from vault; default 3)",
+        "k = true (from vault; default false)",
+        'k = a, b (from vault; default "")',
+        "k = 1 (the default)",
+    ]
+    assert told.items[0].text == "D."
+    user: dict[str, object] = {"user": "f", "key": "k", "value": 5, "settings": {"k": 5}}
+    assert list(views.configured(user, "en")) == [Items((Item("", "k = 5", ""),))]
+
+
 def test_any_answer_can_be_read() -> None:
     assert list(
         views.facts(

@@ -130,6 +130,48 @@ def explained(document: Document, language: Language) -> Iterator[Block]:
     yield from _findings(document, language, hints=True, counted=False)
 
 
+def logged(document: Document, language: Language) -> Iterator[Block]:
+    """The answer of `log`: what was done, to which note, why and by whom; the newest last."""
+    entries = rows_of(document, "entries")
+    if entries:
+        yield Items(tuple(Item(plain(row.get("at")), _deed(row), _circumstances(row)) for row in entries))
+    else:
+        yield Bilingual("还没有记录。", "Nothing was done yet.")[language]
+
+
+def _deed(entry: Document) -> str:
+    summary = plain(entry.get("after") or entry.get("before") or entry.get("id"))
+    return f"{plain(entry.get('op'))} {summary.partition(' :: ')[0]}"
+
+
+def _circumstances(entry: Document) -> str:
+    way = f"{plain(entry['from'])} → {plain(entry['to'])}" if entry.get("from") and entry.get("to") else ""
+    return " · ".join(part for part in (plain(entry.get("reason")), plain(entry.get("source")), way) if part)
+
+
+def configured(document: Document, language: Language) -> Iterator[Block]:
+    """The answer of `config`: each setting with its value, where that comes from, and what it means."""
+    rows = rows_of(document, "settings") or [document]
+    yield Items(tuple(Item("", _setting(row, language), plain(row.get("description"))) for row in rows))
+
+
+def _setting(row: Document, language: Language) -> str:
+    told = f"{plain(row.get('key'))} = {_typed(row.get('value'))}"
+    if "source" not in row:
+        return told
+    if row.get("source") == "default":
+        return told + Bilingual("（默认）", " (the default)")[language]
+    origin = Bilingual("（来自 {source}；默认 {default}）", " (from {source}; default {default})")[language]
+    return told + origin.format(source=plain(row.get("source")), default=_typed(row.get("default")))
+
+
+def _typed(value: object) -> str:
+    """A setting's value as a person would type it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else plain(value) or '""'
+
+
 def doubled(document: Document, language: Language) -> Iterator[Block]:
     """The answer of `duplicates` (LT-37): every file of every id that stands in more than one."""
     groups = rows_of(document, "duplicates")

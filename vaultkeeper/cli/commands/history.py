@@ -39,7 +39,7 @@ def log_command(*, note: str | None, limit: int, vault: str | None, as_json: boo
 
     root = daemon.choose_vault(vault)
     args = {"note": note_reference(root, note) if note else None, "limit": limit}
-    answer(daemon.read(root, "log", args), views.facts, as_json=as_json)
+    answer(daemon.read(root, "log", args), views.logged, as_json=as_json)
 
 
 @click.command(

@@ -75,7 +75,7 @@ def get_setting(*, key: str, user: bool, vault: str | None, as_json: bool) -> No
     """Show one setting and where it comes from."""
     from vaultkeeper import daemon
 
-    answer(daemon.config_get(_scope(vault, user=user), key), views.facts, as_json=as_json)
+    answer(daemon.config_get(_scope(vault, user=user), key), views.configured, as_json=as_json)
 
 
 @config_command.command("set", epilog=example("vaultkeeper config set language en --user"))
@@ -88,7 +88,7 @@ def set_setting(*, key: str, value: str, user: bool, vault: str | None, as_json:
     """Change one setting."""
     from vaultkeeper import daemon
 
-    answer(daemon.config_set(_scope(vault, user=user), key, value), views.facts, as_json=as_json)
+    answer(daemon.config_set(_scope(vault, user=user), key, value), views.configured, as_json=as_json)
 
 
 @config_command.command("list", epilog=example("vaultkeeper config list --user"))
@@ -99,7 +99,7 @@ def list_settings(*, user: bool, vault: str | None, as_json: bool) -> None:
     """Show every setting."""
     from vaultkeeper import daemon
 
-    answer(daemon.config_get(_scope(vault, user=user), None), views.facts, as_json=as_json)
+    answer(daemon.config_get(_scope(vault, user=user), None), views.configured, as_json=as_json)
 
 
 def _scope(vault: str | None, *, user: bool) -> Path | None:
