@@ -292,7 +292,7 @@ def test_check_exits_with_1_only_for_what_must_be_mended(
     }
     assert run(["check", "--hints"]) == code
     out = capsys.readouterr().out
-    assert "v: 3 notes, 1 quarantined" in out
+    assert "v: 3 memories, 0 ordinary notes, 1 quarantined" in out
     assert "Inbox/a.md:4" in out
     assert "a colon [slip-colon] → tidy" in out
 

@@ -110,7 +110,8 @@ def test_a_severity_is_coloured_in_both_languages(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.rule("IF-20")
 def test_a_piped_list_is_one_line_an_item(capsys: pytest.CaptureFixture[str]) -> None:
     render.show([LIST, Items((Item("", "moved a\nb", "why"),))])
-    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [line.rstrip() for line in lines]
     assert lines[0].split() == ["warning", "Tasks/短.md:3", "a", "colon"]
     assert lines[1].endswith("w end")
     assert lines[2] == "moved a⏎b  why"
@@ -246,7 +247,7 @@ def test_hints_are_counted_unless_they_are_asked_for() -> None:
 def test_a_vault_with_hints_alone_is_told_in_two_lines() -> None:
     document = {"vault": "/v", "notes": 3, "quarantined": 0, "findings": [finding("info", "a.md")]}
     assert list(views.checked(document, "en")) == [
-        "/v: 3 notes, 0 quarantined",
+        "/v: 3 memories, 0 ordinary notes, 0 quarantined",
         "1 hint; all of them: vaultkeeper check --hints",
     ]
 

@@ -73,10 +73,9 @@ def show(blocks: Iterable[Block]) -> None:
     for block in blocks:
         match block:
             case Table():
-                framed = out.is_terminal
-                out.print(rows(block.headings, block.rows, framed=framed))
+                _print(out, rows(block.headings, block.rows, framed=out.is_terminal))
             case Items():
-                out.print(_told(block, out.width if out.is_terminal else None))
+                _print(out, _told(block, out.width if out.is_terminal else None))
             case Text(text=text):
                 # Not through rich, which would wrap it.
                 out.file.write(printable(text, keep_lines=True).rstrip("\n") + "\n")
@@ -103,6 +102,16 @@ def rows(headings: Sequence[str], cells: Iterable[Sequence[str]], *, framed: boo
         first.stylize(_STYLES.get(row[0], ""))
         drawn.add_row(first, *others)
     return drawn
+
+
+def _print(out: Console, drawn: RichTable) -> None:
+    """Print columns; what is piped has no blanks at the ends of its lines."""
+    if out.is_terminal:
+        out.print(drawn)
+        return
+    with out.capture() as captured:
+        out.print(drawn)
+    out.file.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
 
 
 def _told(block: Items, width: int | None) -> RichTable:

@@ -42,10 +42,12 @@ _HEADINGS: dict[str, Bilingual] = {
 def checked(document: Document, language: Language, *, hints: bool = False) -> Iterator[Block]:
     """The answer of `check` (IF-2); hints are listed when asked for, else counted."""
     yield Bilingual(
-        "{vault}：{notes} 篇笔记，{quarantined} 篇被隔离", "{vault}: {notes} notes, {quarantined} quarantined"
+        "{vault}：{notes} 篇记忆，{ordinary} 篇普通笔记，{quarantined} 篇被隔离",
+        "{vault}: {notes} memories, {ordinary} ordinary notes, {quarantined} quarantined",
     )[language].format(
         vault=document.get("vault"),
         notes=_count(document.get("notes")),
+        ordinary=_count(document.get("ordinary", 0)),
         quarantined=_count(document.get("quarantined")),
     )
     if rows_of(document, "findings"):
