@@ -16,13 +16,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from vaultkeeper.store.folders import vault_key
 
 from vaultkeeper.api import requests
 from vaultkeeper.api.client import Client, connect
 from vaultkeeper.api.endpoint import Endpoint, endpoint_files, is_alive, read_endpoint, write_endpoint
 from vaultkeeper.api.server import ApiServer
 from vaultkeeper.core import errors
+from vaultkeeper.store.folders import vault_key
 
 
 class Keeper:
