@@ -26,9 +26,9 @@ from vaultkeeper.core.format import Bilingual, Language
 View = Callable[[Mapping[str, Any], Language], Iterable[Block]]
 
 PROJECT = Path(__file__).parents[1]
-DEMO = PROJECT / ".demo"
+DEMO = Path(os.environ.get("DEMO_FOLDER") or PROJECT / ".demo")
 VAULT = DEMO / "vault"
-SHORT = ".demo/vault"
+SHORT = os.path.relpath(VAULT, PROJECT) if VAULT.is_relative_to(PROJECT) else str(VAULT)
 """The vault, as a person in the project's folder would name it."""
 PROGRAM = [sys.executable, "-m", "vaultkeeper"]
 QUIET_S, LIMIT_S = 0.8, 20.0

@@ -557,3 +557,11 @@ def test_on_a_terminal_the_address_stands_above_the_live_view(monkeypatch: pytes
     text = terminal.getvalue()
     assert text.splitlines()[0].startswith("http://127.0.0.1:5000 ")
     assert "moved" in text
+
+
+@pytest.mark.rule("IF-4")
+def test_a_watch_that_never_got_ready_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with narrator(threading.Event(), as_json=False) as publish:
+        publish({"event": "state", "state": "waiting"})
+    assert terminal.getvalue().strip("\n") == ""

@@ -88,3 +88,9 @@ def test_every_make_target_named_exists(name: str) -> None:
         re.findall(r"^([a-z]+):", Path(PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     )
     assert set(re.findall(r"`make ([a-z]+)`", text_of(name))) <= targets
+
+
+def test_the_chinese_readme_names_every_command() -> None:
+    context = click.Context(cli, info_name="vaultkeeper")
+    named = set(re.findall(r"`([a-z]+)`", text_of("README.zh.md")))
+    assert set(cli.list_commands(context)) <= named

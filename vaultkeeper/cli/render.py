@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from vaultkeeper.cli.blocks import Block, Item, Items, Table, Text
 from vaultkeeper.core import errors
@@ -81,6 +81,8 @@ def show(blocks: Iterable[Block]) -> None:
                 out.file.write(printable(text, keep_lines=True).rstrip("\n") + "\n")
             case str():
                 out.print(printable(block), soft_wrap=True)
+            case _:
+                assert_never(block)
 
 
 def rows(headings: Sequence[str], cells: Iterable[Sequence[str]], *, framed: bool = True) -> RichTable:
