@@ -306,3 +306,17 @@ def test_links_follow_a_note_that_a_person_dragged(kit: Kit) -> None:
     kit.move("Decisions/x.md", "Archive/x.md")
     kit.settled()
     assert kit.text("plain.md") == "[[Archive/x]]\n"
+
+
+@pytest.mark.rule("K-41", "K-28")
+def test_a_link_that_could_not_be_mended_at_once_is_mended_later(kit: Kit) -> None:
+    kit.note("Tasks/goes.md", type="task")
+    kit.write("Reading/plain.md", "See [[Tasks/goes]].\n")
+    kit.settled()
+    (kit.root / "Reading/plain.md").chmod(0o444)
+    kit.edit("Tasks/goes.md", "status: active", "status: archived")
+    assert "action-failed" in {finding["code"] for finding in kit.tidy()["findings"]}
+    assert kit.text("Reading/plain.md") == "See [[Tasks/goes]].\n"
+    (kit.root / "Reading/plain.md").chmod(0o644)
+    kit.settled()
+    assert kit.text("Reading/plain.md") == "See [[Archive/goes]].\n"

@@ -69,3 +69,7 @@ class Plan:
     """What people and other tools did to settled notes, for the journal."""
     taken: Mapping[NotePath, NotePath] = field(default_factory=dict)
     """Where each moved note goes, by where it stands."""
+    journeys: Mapping[NotePath, NotePath] = field(default_factory=dict)
+    """Where each note that was or is moved will stand, by where links still look for it."""
+    mended: frozenset[NotePath] = frozenset()
+    """Notes whose actions mend links for those journeys."""

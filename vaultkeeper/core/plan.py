@@ -64,6 +64,8 @@ class World:
     """Whether the note must not be touched now: excluded by the owner, or fought over with another tool."""
     journal_new: bool = True
     """Whether a note without a past is news; not so when the whole catalog is new."""
+    redirects: Mapping[NotePath, NotePath] = field(default_factory=dict)
+    """Where notes went, by where they stood, whose links were not all mended at the time (K-41)."""
 
 
 @dataclass(slots=True)
@@ -78,6 +80,8 @@ class _Draft:
     wanted: dict[NotePath, tuple[Candidate, Decision]] = field(default_factory=dict)
     texts: dict[NotePath, str] = field(default_factory=dict)
     links_only: dict[NotePath, Parsed] = field(default_factory=dict)
+    journeys: dict[NotePath, NotePath] = field(default_factory=dict)
+    mended: set[NotePath] = field(default_factory=set)
 
 
 def plan(candidates: Sequence[Candidate], world: World) -> Plan:
@@ -95,8 +99,9 @@ def plan(candidates: Sequence[Candidate], world: World) -> Plan:
         _decide_one(candidate, world, draft)
     moves = _name_moves(draft, world)
     origins = _origins(candidates, world)
-    if moves or origins:
-        _mend_links(draft, moves, origins, world)
+    redirects = _open_redirects(origins, world)
+    if moves or origins or redirects:
+        _mend_links(draft, moves, origins, redirects, world)
     actions = [_action(candidate, decision, draft, world) for candidate, decision in draft.wanted.values()]
     actions += [_links_action(parsed, draft) for parsed in draft.links_only.values()]
     return Plan(
@@ -107,6 +112,8 @@ def plan(candidates: Sequence[Candidate], world: World) -> Plan:
         settled=frozenset(draft.settled),
         lines=tuple(draft.lines),
         taken=moves,
+        journeys=draft.journeys,
+        mended=frozenset(draft.mended),
     )
 
 
@@ -201,14 +208,31 @@ def _origins(candidates: Sequence[Candidate], world: World) -> dict[NotePath, No
     return origins
 
 
+def _open_redirects(origins: Mapping[NotePath, NotePath], world: World) -> dict[NotePath, NotePath]:
+    """Earlier moves that still matter: the note is where it went, and nothing else stands in its old place."""
+    catalog = world.catalog
+    return {
+        old: new
+        for old, new in world.redirects.items()
+        if old not in catalog and new in catalog and new not in origins
+    }
+
+
 def _mend_links(
-    draft: _Draft, moves: Mapping[NotePath, NotePath], origins: Mapping[NotePath, NotePath], world: World
+    draft: _Draft,
+    moves: Mapping[NotePath, NotePath],
+    origins: Mapping[NotePath, NotePath],
+    redirects: Mapping[NotePath, NotePath],
+    world: World,
 ) -> None:
     """K-41: in moved notes and in those that link to them, rewrite what would no longer reach its note."""
-    before = world.catalog.resolver.after(origins) if origins else world.catalog.resolver
+    came = {new: old for old, new in redirects.items()} | dict(origins)
+    before = world.catalog.resolver.after(came) if came else world.catalog.resolver
     after = world.catalog.resolver.after(moves)
     travelled = {path for path in origins if path in draft.wanted or path in draft.settled} | set(moves)
-    journeys = {origins.get(path, path): moves.get(path, path) for path in sorted(travelled)}
+    journeys = {old: moves.get(new, new) for old, new in redirects.items()}
+    journeys |= {origins.get(path, path): moves.get(path, path) for path in sorted(travelled)}
+    draft.journeys = journeys
     concerned = travelled | {source for origin in journeys for source in world.catalog.linking_to(origin)}
     for path in sorted(concerned):
         way = _Way(origins.get(path, path), moves.get(path, path), before, after, journeys)
@@ -241,6 +265,7 @@ def _mend_one(path: NotePath, draft: _Draft, way: _Way, world: World) -> None:
     if mended == text:
         return
     draft.texts[path] = mended
+    draft.mended.add(path)
     if path not in draft.wanted:
         draft.links_only[path] = parsed
 

@@ -62,6 +62,8 @@ class Census:
         """Entries before and after, by path, since the index pages were last made."""
         self.own: set[tuple[NotePath, str]] = set()
         """Files whose present bytes are the keeper's own from before a crash: (path, digest)."""
+        self.redirects: dict[NotePath, NotePath] = {}
+        """Where notes went, by where they stood, as long as links to them may be left to mend (K-41)."""
         self._starting_points = starting_points or {}
 
     def list_files(self, under: str = "") -> Listing:
@@ -140,7 +142,11 @@ class Census:
                 frozen="quarantined",
                 findings=(found("emptied", path, title=old.base.title),),
             )
-        return self.settle_entry(parsed, self._base_for(parsed, old)), parsed
+        base = self._base_for(parsed, old)
+        if base is not None and base.path != path and (path, snapshot.digest) in self.own:
+            # Moved in a batch that a kill ended, perhaps before the links to it were mended.
+            self.redirects[NotePath(base.path)] = path
+        return self.settle_entry(parsed, base), parsed
 
     def _base_for(self, parsed: Parsed, old: Entry | None) -> Base | None:
         """How this note looked when it was last settled, wherever it stood then."""

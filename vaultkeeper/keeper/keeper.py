@@ -113,6 +113,7 @@ class Keeper:
         if not (outcome.changed or outcome.failed):  # a late save's text must have found its place first
             self._do(batch, cleared, outcome, decided)
         self._mark_settled(decided)
+        self._remember_redirects(decided, outcome)
         self._do_pages(batch, outcome, ignore_holds=ignore_holds)
         batch.record(lines)
         batch.finish()
@@ -149,6 +150,7 @@ class Keeper:
             holds=(lambda _action: False) if ignore_holds else tools.files.held.holds,
             left_alone=lambda path: self.census.left_alone(path) or self.wars.is_on(path),
             journal_new=not self.fresh,
+            redirects=self.census.redirects,
         )
 
     def _note_findings(self, paths: Iterable[NotePath], decided: Plan) -> None:
@@ -244,6 +246,11 @@ class Keeper:
                 continue
             self.census.record(path, self.census.settle_entry(parsed, entry.base, settled=True))
 
+    def _remember_redirects(self, decided: Plan, outcome: Outcome) -> None:
+        """Links that could not be mended now are mended when their notes are planned again (K-41)."""
+        missed = outcome.changed | {receipt.action.path for receipt in outcome.failed}
+        self.census.redirects = dict(decided.journeys) if missed & decided.mended else {}
+
     def _do_pages(self, batch: Batch, outcome: Outcome, *, ignore_holds: bool) -> None:
         for _ in range(ROUNDS):
             actions = self.pages.actions(self.findings(), ignore_holds=ignore_holds)
@@ -260,6 +267,7 @@ class Keeper:
                 else:
                     outcome.failed.append(receipt)
                     self._add_finding("action-failed", receipt)
+                    self.pages.all_stale = True
             if not again:
                 return
 

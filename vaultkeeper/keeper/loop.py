@@ -236,7 +236,7 @@ class Loop:
                 self._quiet.touch(path, now)
                 self._last_touch[path] = now
             self._observe(set(outcome.changed))
-        if outcome.failed:
+        if outcome.failed or self.keeper.census.redirects:
             self._later("retry")
         else:
             self._retry = RETRY_FIRST

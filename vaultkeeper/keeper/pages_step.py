@@ -27,12 +27,17 @@ class PagesStep:
         self.all_stale = False
         self.findings: dict[NotePath, Finding] = {}
         """Trouble with single pages: damaged markers, a person's words inside the block."""
+        self.restored: dict[NotePath, str | None] = {}
+        """Digests of files as an undo left them, which the catalog may not have known; None: taken away."""
         self._health: tuple[Finding, ...] | None = None
         self._doubled = frozenset(census.catalog.duplicates())
 
     def actions(self, health: Sequence[Finding], *, ignore_holds: bool = False) -> list[Action]:
         """What brings the pages up to date; afterwards nothing is stale unless an action is not done."""
         shown = tuple(health)
+        if self._only_restored():
+            self.accept(shown)
+            return []
         keys = self._stale_keys(shown)
         self._health = shown
         if not keys and keys is not None:
@@ -61,6 +66,18 @@ class PagesStep:
             else:
                 wanted.append(action)
         return wanted
+
+    def _only_restored(self) -> bool:
+        """Whether all news is what an undo did, so that the pages stand as the person wants them."""
+        restored, self.restored = self.restored, {}
+        return (
+            bool(restored)
+            and not self.all_stale
+            and all(
+                path in restored and (after.digest if after is not None else None) == restored[path]
+                for path, (_, after) in self.census.touched.items()
+            )
+        )
 
     def accept(self, health: Sequence[Finding]) -> None:
         """The pages stand as a person wants them now; they follow the notes again once one of those changes."""

@@ -81,12 +81,24 @@ def open_keeper(tools: Tools, *, writing: bool) -> Keeper:
     census = Census(tools, Catalog(entries), _starting_points(tools) if not entries else None)
     census.own = own | _recently_written(tools)
     census.moved = _recent_moves(tools, census.catalog)
+    census.redirects = dict(head.redirects) if head is not None else {}
     keeper = Keeper(tools, census.catalog, census, fresh=head is None or head.fresh)
     if head is None or head.options != options_digest(tools):
         _look_again(census, entries)
     if head is None or head.pages_stale or head.options != options_digest(tools):
         keeper.pages.all_stale = True
+    keeper.pages.restored = _restored(tools)
     return keeper
+
+
+def _restored(tools: Tools) -> dict[NotePath, str | None]:
+    """Files as the latest batch left them where that is an undo, which a kill may have kept from the saved catalog."""
+    restored: dict[NotePath, str | None] = {}
+    for batch in tools.files.batches(1):
+        for done in batch.actions if batch.undoes else ():
+            restored[done.path] = None
+            restored[done.place] = done.after
+    return restored
 
 
 def _recently_written(tools: Tools) -> set[tuple[NotePath, str]]:
@@ -184,9 +196,10 @@ def save(keeper: Keeper) -> None:
         options=options_digest(tools),
         stats={entry.path: (entry.size, entry.mtime_ns) for entry in catalog},
         findings=keeper.findings(),
-        unsettled=stale or any(entry.unsettled for entry in catalog),
+        unsettled=stale or bool(keeper.census.redirects) or any(entry.unsettled for entry in catalog),
         pages_stale=stale,
         fresh=keeper.fresh,
+        redirects=keeper.census.redirects,
     )
     try:
         tools.catalog_file.save(head, catalog.entries)

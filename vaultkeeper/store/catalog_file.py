@@ -36,6 +36,8 @@ class Head(msgspec.Struct, array_like=True):
     """Whether the index pages were left behind the notes."""
     fresh: bool = False
     """Whether no keeper ever acted on it: it was only made by reading, as by `check`."""
+    redirects: dict[NotePath, NotePath] = {}
+    """Where notes went whose links are not all mended, by where they stood."""
 
 
 class _Owner(msgspec.Struct, array_like=True):
@@ -149,6 +151,8 @@ def _frames_of_what_can_be_said(head: Head, entries: Mapping[NotePath, Entry]) -
         stats={path: stat for path, stat in head.stats.items() if path not in lost and _can_be_said(path)},
         findings=tuple(finding for finding in head.findings if _can_be_said(finding)),
         unsettled=True,
+        pages_stale=head.pages_stale,
+        fresh=head.fresh,
     )
     return _ENCODER.encode(seen), _ENCODER.encode(kept)
 
