@@ -85,7 +85,6 @@ class Settings(BaseModel):
     exclude: Annotated[list[str], BeforeValidator(_folders)] = _about(
         [], "Folders of the vault whose notes are left entirely alone."
     )
-    exclude_search: bool = _about(False, "Whether notes in excluded folders are left out of search too.")
     polling: Literal["auto", "on", "off"] = _about(
         "auto",
         "Whether folders are looked through instead of waiting for file events; auto: where there are none.",

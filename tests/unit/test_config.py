@@ -24,7 +24,6 @@ WRONG: dict[str, tuple[object, str]] = {
     "export_index": (None, "it is one of auto, on, off"),
     "bases": ([], "it is true or false"),
     "exclude": (["ok", "../out"], "it is a list of folders, named from the vault's own, without `..`"),
-    "exclude_search": ({}, "it is true or false"),
     "polling": ("always", "it is one of auto, on, off"),
     "history_days": (1.5, "it is a whole number from 1 to 3,650"),
     "history_megabytes": (0, "it is a whole number from 1 to 100,000"),
