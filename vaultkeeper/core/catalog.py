@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from vaultkeeper.core.errors import AmbiguousNoteError, UnknownNoteError
 from vaultkeeper.core.links import Resolver, loose_key
 from vaultkeeper.core.note import Entry, NotePath
 from vaultkeeper.core.slug import same_name_key, stem_of
+
+_DRIFT = 1000
+"""Changed paths after which the resolver is made anew: an updated one answers as well but holds on to what went."""
 
 
 class Catalog:
@@ -22,7 +26,13 @@ class Catalog:
         self._ids: dict[str, tuple[NotePath, ...]] = {}
         self._names: dict[str, NotePath] = {}
         self._stems: Counter[str] = Counter()
+        self._related: dict[NotePath, Entry] = {}
         self._resolver: Resolver | None = None
+        self._gone: list[NotePath] = []
+        self._came: list[NotePath] = []
+        """Paths that went and came since the resolver was last asked for; a path may be in both."""
+        self._drift = 0
+        """How many went and came since the resolver was made from all paths."""
         self._linking: dict[str, set[NotePath]] | None = None
         for entry in (entries or {}).values():
             self.put(entry)
@@ -51,9 +61,11 @@ class Catalog:
         if old is None:
             self._names[same_name_key(entry.path)] = entry.path
             self._stems[link_key(entry.path)] += 1
-            self._resolver = None
+            self._came.append(entry.path)
         self._forget_parts(old, entry)
         self._entries[entry.path] = entry
+        if _names_others(entry):
+            self._related[entry.path] = entry
         if entry.record is not None and entry.kind == "memory":
             known = self._ids.get(entry.record.id, ())
             if entry.path not in known:
@@ -71,12 +83,13 @@ class Catalog:
             if self._names.get(key) == path:
                 del self._names[key]
             self._forget_parts(old, None)
-            self._resolver = None
+            self._gone.append(path)
         return old
 
     def _forget_parts(self, old: Entry | None, new: Entry | None) -> None:
         if old is None:
             return
+        self._related.pop(old.path, None)
         if old.record is not None and (new is None or new.record is None or new.record.id != old.record.id):
             rest = tuple(path for path in self._ids.get(old.record.id, ()) if path != old.path)
             if rest:
@@ -98,7 +111,13 @@ class Catalog:
 
     def duplicates(self) -> dict[str, tuple[NotePath, ...]]:
         """Every id that stands in more than one note, with their paths."""
-        return {note_id: paths for note_id, paths in sorted(self._ids.items()) if len(paths) > 1}
+        doubled = ((note_id, paths) for note_id, paths in self._ids.items() if len(paths) > 1)
+        return dict(sorted(doubled))
+
+    @property
+    def related(self) -> Iterable[Entry]:
+        """Memories that name other notes by id, or whose status says that they should."""
+        return self._related.values()
 
     def name_taken(self, path: str) -> bool:
         """Whether a note stands there under a name that counts as the same (K-25)."""
@@ -111,8 +130,14 @@ class Catalog:
     @property
     def resolver(self) -> Resolver:
         """What Obsidian would open for a link, over all notes known now."""
-        if self._resolver is None:
-            self._resolver = Resolver(self._entries)
+        self._drift += len(self._gone) + len(self._came)
+        if self._resolver is None or self._drift > _DRIFT:
+            self._resolver, self._drift = Resolver(self._entries), 0
+        elif self._gone or self._came:
+            came = (path for path in self._came if path in self._entries)
+            self._resolver = self._resolver.changed(self._gone, came)
+        self._gone.clear()
+        self._came.clear()
         return self._resolver
 
     def linking_to(self, path: NotePath) -> set[NotePath]:
@@ -165,6 +190,18 @@ class Catalog:
             entry.record.title if entry.record else stem_of(entry.path) for entry in self._entries.values()
         )
         return tuple(sorted({title for title in titles if loose_key(title).startswith(key)})[:5])
+
+
+PAIRED: Final = {"superseded": "superseded_by", "conflict": "conflicts_with"}
+"""Statuses that only make sense with another note, and the key that names it."""
+
+
+def _names_others(entry: Entry) -> bool:
+    record = entry.record
+    if record is None or entry.kind != "memory":
+        return False
+    named = record.superseded_by or record.supersedes or record.conflicts_with
+    return bool(named) or record.status in PAIRED
 
 
 def link_key(target: str) -> str:

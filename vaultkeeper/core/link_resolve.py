@@ -63,16 +63,22 @@ class Resolver:
         Args:
             moves: new paths by old ones; swaps and chains are understood.
         """
-        moved = Resolver(())
-        moved._names, moved._changes = self._names, dict(self._changes)
-        moved._folders = self._folders
-        for old in moves:
+        return self.changed(moves, moves.values())
+
+    def changed(self, gone: Iterable[NotePath], came: Iterable[NotePath]) -> Resolver:
+        """The same vault without some files and then with others; costs as little as `after`."""
+        other = Resolver(())
+        other._names, other._changes = self._names, dict(self._changes)
+        other._folders = self._folders
+        for old in gone:
             name = _name(same_name_key(old))
-            moved._changes[name] = tuple(known for known in moved._named(name) if known[1] != old)
-        for new in moves.values():
+            other._changes[name] = tuple(known for known in other._named(name) if known[1] != old)
+        for new in came:
             key = same_name_key(new)
-            moved._changes[_name(key)] = tuple(sorted({*moved._named(_name(key)), (len(new), new, key)}))
-        return moved
+            other._changes[_name(key)] = tuple(sorted({*other._named(_name(key)), (len(new), new, key)}))
+            if other._folders is not None and "/" in key:
+                other._folders |= {key[: key.index("/")]}
+        return other
 
     def _named(self, name: str) -> tuple[_Known, ...]:
         changed = self._changes.get(name)
@@ -119,9 +125,10 @@ class Resolver:
         ]
 
     def has_folder(self, name: str) -> bool:
-        """Whether a folder of that name, at the root of the vault, held one of the files that it was made with."""
+        """Whether a folder of that name, at the root of the vault, holds one of the files, or has held one."""
         if self._folders is None:
-            keys = (known[2] for same in self._names.values() for known in same)
+            kept = (*self._names.values(), *self._changes.values())
+            keys = (known[2] for same in kept for known in same)
             self._folders = frozenset(key[: key.index("/")] for key in keys if "/" in key)
         return same_name_key(name) in self._folders
 

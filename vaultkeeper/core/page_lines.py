@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -36,13 +37,34 @@ def rows_of(entries: Mapping[NotePath, Entry]) -> list[Row]:
             other = chosen.setdefault(entry.record.id, entry)
             if entry.path < other.path:
                 chosen[entry.record.id] = entry
-    rows = [
-        Row(-(record.importance or 0), record.title, record.id, entry.path, record)
-        for entry in chosen.values()
-        if (record := entry.record) is not None
-    ]
+    rows = [row for entry in chosen.values() if (row := _row(entry)) is not None]
     rows.sort()
     return rows
+
+
+def renew_rows(rows: list[Row], changed: Collection[tuple[Entry | None, Entry | None]]) -> None:
+    """Bring the rows of an earlier catalog up to date, as `rows_of` would give them; no id may stand in two notes.
+
+    Args:
+        rows: sorted; changed in place.
+        changed: each entry that is another one now, before and after.
+    """
+    for before, _ in changed:
+        old = _row(before)
+        at = bisect_left(rows, old[:4], key=lambda row: row[:4]) if old is not None else len(rows)
+        if old is not None and at < len(rows) and rows[at][:4] == old[:4]:
+            del rows[at]
+    for _, after in changed:
+        new = _row(after)
+        if new is not None:
+            rows.insert(bisect_left(rows, new[:4], key=lambda row: row[:4]), new)
+
+
+def _row(entry: Entry | None) -> Row | None:
+    if entry is None or entry.kind != "memory" or entry.record is None:
+        return None
+    record = entry.record
+    return Row(-(record.importance or 0), record.title, record.id, entry.path, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +101,23 @@ def headed(title: str, lines: Sequence[str], level: int = 2) -> str:
     return "#" * level + f" {title}\n\n" + "\n".join(lines)
 
 
+LineCache = dict[tuple[NotePath, bool, bool], tuple[Record, str]]
+"""Lines as they were last written, by path, `typed` and `stated`, with the record they tell."""
+
+
 class EntryLines:
     """Writes entries; one for each call of `render_pages`, so that no link is made twice."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 — made once, by `render_pages`
         self,
         entries: Mapping[NotePath, Entry],
         fmt: Format,
         language: Language,
         resolver: Resolver,
         reserved: re.Pattern[str],
+        cache: LineCache | None = None,
     ) -> None:
+        self._cache: LineCache = {} if cache is None else cache
         self._entries = entries
         self._fmt = fmt
         self._language = language
@@ -131,8 +159,17 @@ class EntryLines:
             stated: whether the page mixes statuses.
             dated: whether the day of the last change is told.
         """
+        if dated:
+            return self._written(row, row.record.updated_at[:10], typed=typed, stated=stated)
+        cached = self._cache.get((row.path, typed, stated))
+        if cached is not None and cached[0] is row.record:
+            return cached[1]
+        line = self._written(row, "", typed=typed, stated=stated)
+        self._cache[row.path, typed, stated] = row.record, line
+        return line
+
+    def _written(self, row: Row, day: str, *, typed: bool, stated: bool) -> str:
         record = row.record
-        day = record.updated_at[:10] if dated else ""
         key = (day, typed and record.type, stated and record.status, record.importance, record.pinned)
         facts = self._facts.get(key)
         if facts is None:

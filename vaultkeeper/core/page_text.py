@@ -83,6 +83,14 @@ def splice(old: str | None, block: str, preface: str) -> Spliced:
     return Spliced(old[: frame.start] + _framed(block).replace("\n", frame.newline) + tail, kept=bool(words))
 
 
+def resplice(old: str, known: str, block: str) -> Spliced | None:
+    """`splice` for a page that is known to hold the block `known` as it was written; None where it does not, once."""
+    framed = _framed(known)
+    if old.count(framed) != 1 or old.count("<!-- vaultkeeper:") != 2:
+        return None
+    return Spliced(old.replace(framed, _framed(block)), kept=False)
+
+
 def _framed(block: str) -> str:
     inner = block.strip("\n")
     lines = inner.split("\n") if inner else []

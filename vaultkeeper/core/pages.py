@@ -15,7 +15,7 @@ from vaultkeeper.core.format import Bilingual, Format, Language, Word
 from vaultkeeper.core.links import Resolver
 from vaultkeeper.core.note import Entry, NotePath, Record
 from vaultkeeper.core.page_health import health_blocks
-from vaultkeeper.core.page_lines import EntryLines, Row, Section, cut, plain, rows_of
+from vaultkeeper.core.page_lines import EntryLines, LineCache, Row, Section, cut, plain, rows_of
 from vaultkeeper.core.slug import same_name_key, split_path
 
 HEALTH_KEY: Final = "health"
@@ -116,6 +116,8 @@ def render_pages(
     health: Sequence[Finding],
     *,
     only: Collection[str] | None = None,
+    rows: Sequence[Row] | None = None,
+    cache: LineCache | None = None,
 ) -> tuple[Page, ...]:
     """The index pages as they should be now; the same records give the same bytes on every machine (K-7).
 
@@ -126,13 +128,16 @@ def render_pages(
         resolver: over the same files as `entries`.
         health: all findings that are known.
         only: keys of the pages wanted (`page_keys`, `HEALTH_KEY`); None: all.
+        rows: what `rows_of` gives for the entries, where that is known.
+        cache: lines of an earlier call, renewed here; only good while the same file names are shared as then.
 
     Returns:
         The pages with those they are split into, in a fixed order; a page without entries says so.
     """
     wanted = [topic for topic in _topics(fmt) if only is None or topic.key in only]
-    lines = EntryLines(entries, fmt, language, resolver, _page_name(fmt))
-    rows = rows_of(entries) if any(topic.key != HEALTH_KEY for topic in wanted) else []
+    lines = EntryLines(entries, fmt, language, resolver, _page_name(fmt), cache)
+    if rows is None:
+        rows = rows_of(entries)
     pages: list[Page] = []
     for topic in wanted:
         if topic.key == HEALTH_KEY:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from vaultkeeper.core.action import Action, Grace, JournalLine, Plan
-from vaultkeeper.core.catalog import Catalog
+from vaultkeeper.core.catalog import Catalog, link_key
 from vaultkeeper.core.decide import Decision, decide
 from vaultkeeper.core.fields import known_keys
 from vaultkeeper.core.finding import Finding, found
@@ -233,10 +233,26 @@ def _mend_links(
     journeys = {old: moves.get(new, new) for old, new in redirects.items()}
     journeys |= {origins.get(path, path): moves.get(path, path) for path in sorted(travelled)}
     draft.journeys = journeys
-    concerned = travelled | {source for origin in journeys for source in world.catalog.linking_to(origin)}
+    concerned = travelled | set(_sources(journeys, before, after, world.catalog))
     for path in sorted(concerned):
         way = _Way(origins.get(path, path), moves.get(path, path), before, after, journeys)
         _mend_one(path, draft, way, world)
+
+
+def _sources(
+    journeys: Mapping[NotePath, NotePath], before: Resolver, after: Resolver, catalog: Catalog
+) -> Iterator[NotePath]:
+    """Notes with links that these journeys may break; a bare name that only one file has still reaches it."""
+    for old, new in journeys.items():
+        name = link_key(old)
+        alone = before.is_alone(old) and after.is_alone(new) and name == link_key(new)
+        for source in catalog.linking_to(old):
+            entry = catalog.get(source)
+            for link in entry.links if entry is not None else ():
+                bare = "/" not in link and not link.lower().endswith(".md")
+                if link_key(link) == name and not (alone and bare):
+                    yield source
+                    break
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from vaultkeeper.core.catalog import Catalog, memories
+from vaultkeeper.core.catalog import PAIRED, Catalog, memories
 from vaultkeeper.core.finding import Finding, found
 from vaultkeeper.core.links import loose_key
 from vaultkeeper.core.note import Entry, NotePath, Record
@@ -15,17 +15,11 @@ from vaultkeeper.core.slug import stem_of
 def relation_findings(catalog: Catalog) -> tuple[Finding, ...]:
     """All of them, in order of path and code; one pass over the records (LT-25, LT-37, LT-61)."""
     findings = list(_duplicates(catalog))
-    for entry in memories(catalog):
-        record = entry.record
-        assert record is not None
-        if record.superseded_by or record.supersedes or record.conflicts_with or record.status in _PAIRED:
-            findings += _pairs(entry.path, record, catalog)
+    for entry in catalog.related:
+        assert entry.record is not None, "only memories are related"
+        findings += _pairs(entry.path, entry.record, catalog)
     findings += _circles(catalog)
     return tuple(sorted(findings))
-
-
-_PAIRED = {"superseded": "superseded_by", "conflict": "conflicts_with"}
-"""Statuses that only make sense with another note, and the key that names it."""
 
 
 def _duplicates(catalog: Catalog) -> Iterator[Finding]:
@@ -62,7 +56,7 @@ def _pairs(path: NotePath, record: Record, catalog: Catalog) -> Iterator[Finding
                 entry is not None and entry.record is not None and record.id not in _named(entry.record, back)
             ):
                 yield found("pair-one-sided", path, key=key, other=other, back=back)
-    wanted = _PAIRED.get(record.status)
+    wanted = PAIRED.get(record.status)
     if wanted is not None and not _named(record, wanted):
         yield found("pair-alone", path, status=record.status, key=wanted)
 

@@ -16,6 +16,7 @@ from vaultkeeper.core.note import NotePath
 from vaultkeeper.keeper import session
 from vaultkeeper.keeper.doubt import Doubt
 from vaultkeeper.keeper.keeper import Keeper, Outcome
+from vaultkeeper.keeper.memory import give_back
 from vaultkeeper.keeper.reading import findings_json
 from vaultkeeper.keeper.requests import Desk, Result, handle
 from vaultkeeper.watch.observer import Change, Watcher
@@ -147,9 +148,11 @@ class Loop:
                 self._timers["rescan"] = time.monotonic() + self.keeper.tools.waits.rescan
             return
         if change.kind == "file":
-            changed.add(NotePath(change.path))
-            self._quiet.touch(change.path, change.at)
-            self._last_touch[change.path] = change.at
+            path = NotePath(change.path)
+            changed.add(path)
+            if not self._is_as_known(path):
+                self._quiet.touch(path, change.at)
+                self._last_touch[path] = change.at
         elif change.kind == "folder":
             changed |= self._below(change.path, change.at)
         elif change.kind == "overflow":
@@ -157,6 +160,13 @@ class Loop:
             self._timers["rescan"] = time.monotonic()
         else:
             self._go_away("the vault's folder is gone")
+
+    def _is_as_known(self, path: NotePath) -> bool:
+        """Whether the news is probably of a write of the keeper's own, which must not pass for a burst of changes (K-32)."""
+        entry, stat = self.keeper.catalog.get(path), self.keeper.tools.files.stat(path)
+        if entry is None or stat is None:
+            return entry is None and stat is None
+        return (entry.size, entry.mtime_ns) == (stat.size, stat.mtime_ns)
 
     def _below(self, folder: str, at: float) -> set[NotePath]:
         """All files of a folder that came, went or moved (K-39), known ones and those there now."""
@@ -267,6 +277,7 @@ class Loop:
         session.save(self.keeper)
         if not self.paused:
             session.export(self.keeper)
+        give_back()
 
     # walking, and a vault that is away -------------------------------------------------------------------------
 

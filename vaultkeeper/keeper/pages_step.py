@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from vaultkeeper.core.action import Action
 from vaultkeeper.core.bases import BASE_PATH, bases_view, is_ours
-from vaultkeeper.core.catalog import Catalog
+from vaultkeeper.core.catalog import Catalog, link_key
 from vaultkeeper.core.errors import VaultkeeperError
 from vaultkeeper.core.finding import Finding, found
 from vaultkeeper.core.note import Entry, NotePath
-from vaultkeeper.core.page_text import BEGIN, END, MarkersDamagedError, splice
+from vaultkeeper.core.page_lines import LineCache, Row, renew_rows, rows_of
+from vaultkeeper.core.page_text import BEGIN, END, MarkersDamagedError, Spliced, resplice, splice
 from vaultkeeper.core.pages import HEALTH_KEY, Page, page_keys, render_pages, surplus
 from vaultkeeper.core.text import NotTextError, decode, encode
 from vaultkeeper.keeper.census import Census
@@ -29,6 +31,13 @@ class PagesStep:
         """Trouble with single pages: damaged markers, a person's words inside the block."""
         self.restored: dict[NotePath, str | None] = {}
         """Digests of files as an undo left them, which the catalog may not have known; None: taken away."""
+        self._lines: LineCache = {}
+        """What the lists say, until a file name comes to be shared or is no longer."""
+        self._blocks: dict[NotePath, tuple[str, str]] = {}
+        """Blocks that pages are known to hold, with the digests of those files."""
+        self._rows: list[Row] | None = None
+        self._wanted: dict[NotePath, str] = {}
+        """Blocks of the pages that are about to be written."""
         self._health: tuple[Finding, ...] | None = None
         self._doubled = frozenset(census.catalog.duplicates())
 
@@ -40,13 +49,24 @@ class PagesStep:
             return []
         keys = self._stale_keys(shown)
         self._health = shown
+        self._renew(everything=keys is None)
         if not keys and keys is not None:
             self.census.touched.clear()
             return []
-        actions = self._page_actions(self.census.catalog, shown, keys)
+        actions = self._page_actions(self.census.catalog, shown, keys, self._lines)
         self.all_stale = False
         self.census.touched.clear()
         return actions if ignore_holds else self._without_held(actions)
+
+    def _renew(self, *, everything: bool) -> None:
+        """Bring what is remembered of the lists up to date."""
+        if everything:
+            self._lines.clear()
+            self._rows = None
+        if self._rows is None or self._doubled:
+            self._rows = rows_of(self.census.catalog.entries)
+        else:
+            renew_rows(self._rows, self.census.touched.values())
 
     def preview(
         self, catalog: Catalog, health: Sequence[Finding], *, ignore_holds: bool = False
@@ -96,9 +116,12 @@ class PagesStep:
         action = receipt.action
         if not action.path.endswith(".md"):
             return
+        block = self._wanted.pop(action.path, None)
         if action.op == "trash" or action.data is None or receipt.stat is None or receipt.digest is None:
             self.census.catalog.drop(action.path)
             return
+        if block is not None:
+            self._blocks[action.path] = block, receipt.digest
         entry = Entry(
             path=receipt.path,
             size=receipt.stat.size,
@@ -114,10 +137,10 @@ class PagesStep:
         if self.all_stale or doubled != self._doubled:
             self._doubled = doubled
             return None
+        if self._concerns_all():
+            return None
         keys: set[str] = set()
         for before, after in self.census.touched.values():
-            if self._concerns_all(before, after):
-                return None
             if _shown(before) != _shown(after):
                 keys |= page_keys(before.record if before else None, self.tools.fmt)
                 keys |= page_keys(after.record if after else None, self.tools.fmt)
@@ -127,21 +150,37 @@ class PagesStep:
             keys.add(HEALTH_KEY)
         return keys
 
-    def _concerns_all(self, before: Entry | None, after: Entry | None) -> bool:
-        """Whether pages that do not list the note may change too: a page was edited, or a file name came to be shared."""
-        if any(entry is not None and entry.kind == "page" for entry in (before, after)):
-            return True
-        if before is not None and after is not None:
-            return False
-        here = before or after
-        return here is not None and self.census.catalog.others_named(here.path) > 0
+    def _concerns_all(self) -> bool:
+        """Whether pages that list no changed note may change too: a page was edited, or notes share a file name."""
+        more: Counter[str] = Counter()
+        for path, (before, after) in self.census.touched.items():
+            if any(entry is not None and entry.kind == "page" for entry in (before, after)):
+                return True
+            more[link_key(path)] += (after is not None) - (before is not None)
+        catalog = self.census.catalog
+        for path in self.census.touched:
+            now = catalog.others_named(path) + (path in catalog)
+            if max(now, now - more[link_key(path)]) > 1:
+                return True
+        return False
 
     def _page_actions(
-        self, catalog: Catalog, health: tuple[Finding, ...], keys: set[str] | None
+        self,
+        catalog: Catalog,
+        health: tuple[Finding, ...],
+        keys: set[str] | None,
+        lines: LineCache | None = None,
     ) -> list[Action]:
         tools = self.tools
         pages = render_pages(
-            catalog.entries, tools.fmt, tools.options.language, catalog.resolver, health, only=keys
+            catalog.entries,
+            tools.fmt,
+            tools.options.language,
+            catalog.resolver,
+            health,
+            only=keys,
+            rows=self._rows if lines is not None else None,
+            cache=lines,
         )
         actions = [action for page in pages if (action := self._page_action(page)) is not None]
         existing = [entry.path for entry in catalog if entry.kind == "page"]
@@ -153,19 +192,24 @@ class PagesStep:
 
     def _page_action(self, page: Page) -> Action | None:
         """The write that gives the page its text; None where it has it, or where a person has to look first."""
-        old, digest = self._read(page.path)
         self.findings.pop(page.path, None)
+        known = self.census.catalog.get(page.path)
+        if known is not None and self._blocks.get(page.path) == (page.block, known.digest):
+            return None
+        old, digest = self._read(page.path)
         if old is None and digest is not None:
             return None
         try:
-            spliced = splice(old, page.block, page.preface)
+            spliced = self._spliced(page, old, digest)
         except MarkersDamagedError:
             self.findings[page.path] = found("page-markers", page.path, begin=BEGIN, end=END)
             return None
         if spliced.kept:
             self.findings[page.path] = found("page-text-kept", page.path)
-        if spliced.text == old:
+        if spliced.text == old and digest is not None:
+            self._blocks[page.path] = page.block, digest
             return None
+        self._wanted[page.path] = page.block
         return Action(
             op="page",
             path=page.path,
@@ -174,6 +218,11 @@ class PagesStep:
             rule=self.tools.fmt.rules["pages"],
             reason="the index follows the notes",
         )
+
+    def _spliced(self, page: Page, old: str | None, digest: str | None) -> Spliced:
+        held, known = self._blocks.get(page.path, ("", None))
+        fast = resplice(old, held, page.block) if old is not None and known == digest else None
+        return fast or splice(old, page.block, page.preface)
 
     def _read(self, path: NotePath) -> tuple[str | None, str | None]:
         """Text and digest of a page; (None, None) when it is not there, (None, digest) when it is no text."""

@@ -60,6 +60,10 @@ _JUST_MADE: Final = 2.0
 _POLL_EVERY: Final = 2.0
 """Seconds between two polls: 10,000 notes take about 0.1 s each time."""
 
+_PAIRING: Final = 0.01
+"""Seconds that watchdog 7 waits for the second half of a rename; it waits 0.5 s even where that half has come meanwhile,
+and holds back all news until then. Both halves are one read of the kernel's queue, and alone each is understood too."""
+
 _LIMITS: Final = {
     errno.ENOSPC: "the system's limit of watched folders is reached (fs.inotify.max_user_watches)",
     errno.EMFILE: "the system's limit of watchers is reached (fs.inotify.max_user_instances)",
@@ -155,6 +159,10 @@ class Watcher:
             log.setLevel(logging.WARNING)
         # Watchdog 7 warns when it comes to a new folder twice, which is no harm and of no use to anybody.
         warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
+        if _LINUX:
+            from watchdog.observers.inotify_move_event_grouper import InotifyMoveEventGrouper
+
+            InotifyMoveEventGrouper.delay = _PAIRING
         self._observer = observer = Observer()
         if isinstance(observer, PollingObserver):
             raise OSError(errno.ENOTSUP, "this system has none")
