@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from vaultkeeper.core.errors import VaultUnavailableError
-from vaultkeeper.core.note import NotePath
+from vaultkeeper.core.note import Entry, NotePath
 from vaultkeeper.watch.void import doubt
 
 CONFIRM = timedelta(seconds=60)
@@ -34,17 +34,25 @@ class Doubt:
     marker_there: Callable[[], bool]
     write: Callable[[Path, bytes], None]
 
-    def judge(self, *, known: int, gone: Sequence[NotePath], came: int, now: datetime) -> None:
+    def judge(self, *, known: Iterable[Entry], gone: Sequence[NotePath], came: int, now: datetime) -> None:
         """Raise VaultUnavailableError unless the walk can be believed; nothing may then be recorded as deleted.
 
         Args:
-            known: how many files the catalog holds.
-            gone: those that are not there.
+            known: the files that the catalog holds.
+            gone: those of them that are not there.
             came: how many files are there that it does not hold; where notes only moved, none has vanished (K-39).
             now: the time.
         """
         there = self.marker_there()
-        reason = doubt(known, max(0, len(gone) - came), there)
+        pages = {entry.path: entry.kind == "page" for entry in known}
+        notes_gone = sum(not pages.get(path, False) for path in gone)
+        reason = doubt(
+            len(pages),
+            max(0, len(gone) - came),
+            notes=len(pages) - sum(pages.values()),
+            notes_gone=max(0, notes_gone - came),
+            marker_there=there,
+        )
         if reason is None:
             self.file.unlink(missing_ok=True)
             return

@@ -191,9 +191,7 @@ class Loop:
         if len(gone) > 1 or (gone and not session.marker_there(self.keeper.tools)):
             came = sum(path not in known and exists(path) for path in changed)
             try:
-                self.doubt.judge(
-                    known=len(known), gone=sorted(gone), came=came, now=self.keeper.tools.clock()
-                )
+                self.doubt.judge(known=known, gone=sorted(gone), came=came, now=self.keeper.tools.clock())
             except VaultUnavailableError as error:
                 self._go_away(error.reason)
                 return

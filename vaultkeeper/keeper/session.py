@@ -172,7 +172,7 @@ def refresh(keeper: Keeper, doubt: Doubt | None, progress: Progress | None = Non
     changed, gone = census.difference(listing)
     if doubt is not None:
         came = sum(path not in census.catalog for path in changed)
-        doubt.judge(known=len(census.catalog), gone=gone, came=came, now=keeper.tools.clock())
+        doubt.judge(known=census.catalog, gone=gone, came=came, now=keeper.tools.clock())
     census.listing_findings = listing.findings
     concerned = census.observe(gone)
     for done, chunk in _chunks(changed):
