@@ -39,14 +39,10 @@ def check_new(keeper: Keeper, title: str, text: str, *, duplicates: bool = True)
         Warnings: notes that say nearly the same and might be updated instead.
 
     Raises:
-        RefusedError: too large, or it holds a credential; nothing was written, and the audit has a line.
+        RefusedError: too large, or it holds a credential; nothing was written.
     """
-    try:
-        _size(text)
-        _secrets(Draft(title, text))
-    except RefusedError as error:
-        _audit(keeper, error)
-        raise
+    _size(text)
+    _secrets(Draft(title, text))
     return _alike(keeper, title, text) if duplicates else []
 
 
@@ -89,8 +85,8 @@ def _words(text: str) -> set[str]:
     return {word for word in tokens(text) if len(word) > 1}
 
 
-def _audit(keeper: Keeper, error: RefusedError) -> None:
-    """One line of the audit: that a write was refused and why, never what it held."""
+def audit(keeper: Keeper, error: RefusedError) -> None:
+    """Add one line to the audit: that a write was refused and why, never what it held."""
     line = msgspec.json.encode(
         {
             "at": write_time(keeper.tools.clock()),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from vaultkeeper.core.errors import UserError
+from vaultkeeper.core.errors import RefusedError, UserError
 from vaultkeeper.core.note import NotePath
 from vaultkeeper.core.timestamps import write_time
 from vaultkeeper.keeper import lifecycle, reading, writing
 from vaultkeeper.keeper.doubt import Doubt
 from vaultkeeper.keeper.edits import Edit, commit
-from vaultkeeper.keeper.guard import check_new
+from vaultkeeper.keeper.guard import audit, check_new
 from vaultkeeper.keeper.keeper import ROUNDS, Keeper, Outcome, action_json
 from vaultkeeper.keeper.links_fix import repairs
 from vaultkeeper.keeper.session import Progress, quick_look, refresh
@@ -34,7 +34,8 @@ def handle(desk: Desk, verb: str, args: Args) -> Result:
     """Do one request; every command that may change files comes through here (IF-21).
 
     Raises:
-        UserError: an unknown verb, or something asked for that cannot be done; show it.
+        UserError: an unknown verb, or something asked for that cannot be done; show it. A refused write (K-90) has a line
+            in the audit.
         ConflictError, VaultUnavailableError: not now; exit code 3.
     """
     handler = _HANDLERS.get(verb)
@@ -42,7 +43,12 @@ def handle(desk: Desk, verb: str, args: Args) -> Result:
         raise UserError(f"there is no command {verb!r}")
     if verb not in {"tidy", "rebuild"}:
         refresh(desk.keeper, desk.doubt, desk.progress)
-    return handler(desk, args)
+    try:
+        return handler(desk, args)
+    except RefusedError as error:
+        if not args.get("dry_run"):
+            audit(desk.keeper, error)
+        raise
 
 
 def tidy(desk: Desk, args: Args) -> Result:

@@ -53,12 +53,12 @@ def new_note(keeper: Keeper, wanted: NewNote) -> Made:
     """The edit that makes a new memory in its place (LT-12, LT-20, LT-63).
 
     Raises:
-        UserError: no title, or a type the format does not have.
+        RefusedError: no title, one that is too long, or a type the format does not have.
     """
     fmt, options = keeper.tools.fmt, keeper.tools.options
     title = fold(wanted.title)
     if not title:
-        raise UserError("a note needs a title")
+        raise RefusedError("bad-value", "a note needs a title of at least one character")
     if len(title) > fmt.title_limit:
         raise RefusedError(
             "title-too-long", f"a title has at most {fmt.title_limit} characters, this has {len(title)}"
@@ -117,7 +117,9 @@ def _body(wanted: NewNote, title: str, keeper: Keeper) -> str:
 def _word(text: str, words: Sequence[Word], key: str) -> Word:
     word = match_word(text, words)
     if word is None:
-        raise UserError(f"{text!r} is no {key}; use one of: {', '.join(each.name for each in words)}")
+        raise RefusedError(
+            "bad-value", f"{text!r} is no {key}; use one of: {', '.join(each.name for each in words)}"
+        )
     return word
 
 
@@ -125,8 +127,7 @@ def set_values(keeper: Keeper, reference: str, values: Mapping[str, str]) -> Edi
     """The edit that gives a note's keys new values; an empty value takes the key away.
 
     Raises:
-        UserError: a value that the key cannot have.
-        RefusedError: a key that never changes, or cannot be taken away.
+        RefusedError: a value that the key cannot have, a key that never changes, or one that cannot be taken away.
     """
     entry = memory_at(keeper, reference)
     parsed = parsed_at(keeper, entry.path)
@@ -146,7 +147,7 @@ def set_values(keeper: Keeper, reference: str, values: Mapping[str, str]) -> Edi
 
 def _value(key: Key, text: str, parsed: Parsed, fmt: Format) -> WriteValue | None:
     if key.kind in {"id", "schema"}:
-        raise RefusedError("never-changes", f"{key.name} never changes")
+        raise RefusedError("never-changes", f"{key.name} never changes: leave it out")
     if key.name == "created_at" and parsed.fields is not None and parsed.fields.created_given:
         raise RefusedError("never-changes", "created_at never changes once it is valid")
     if not text.strip():
@@ -181,7 +182,7 @@ def _typed(key: Key, text: str, parsed: Parsed, fmt: Format) -> WriteValue:
 def _time(text: str) -> str:
     time = read_time(text)
     if time is None:
-        raise UserError(f"{text!r} is no date that can be read; write it like 2026-10-17")
+        raise RefusedError("bad-value", f"{text!r} is no date that can be read; write it like 2026-10-17")
     return time
 
 
@@ -200,7 +201,7 @@ def _number(text: str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number <= 100:
-        raise UserError(f"importance is a whole number from 0 to 100, not {text!r}")
+        raise RefusedError("bad-value", f"importance is a whole number from 0 to 100, not {text!r}")
     return number
 
 
@@ -217,7 +218,7 @@ def _flag(key: Key, text: str) -> bool:
     }
     value = flags.get(text.strip().casefold())
     if value is None:
-        raise UserError(f"{key.name} is true or false, not {text!r}")
+        raise RefusedError("bad-value", f"{key.name} is true or false, not {text!r}")
     return value
 
 
