@@ -28,6 +28,7 @@ PASSING: Final = frozenset(
         "misplaced",
         "name-taken",
         "out-of-step",
+        "page-markers",
         "page-text-kept",
         "pages-stale",
         "rewrite-war",
@@ -35,7 +36,8 @@ PASSING: Final = frozenset(
         "unwritable",
     }
 )
-"""Findings that hang on one machine, on the past, or on what the keeper is about to do. They would make two keepers
+"""Findings that hang on one machine, on the past, on what the keeper is about to do, or on which other pages it has looked
+at. They would make two keepers
 answer each other's pages (K-7) and a rebuild give other bytes (K-1); `check` tells them."""
 
 

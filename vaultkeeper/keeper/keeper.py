@@ -286,7 +286,7 @@ class Keeper:
         for action in (*extra, *decided.actions):
             outcome.actions.append(action)
             self._foresee(copy, action)
-        outcome.actions += self.pages.preview(copy, self.findings(), ignore_holds=ignore_holds)
+        outcome.actions += self.pages.preview(copy, self._findings(copy), ignore_holds=ignore_holds)
         return outcome
 
     def _foresee(self, copy: Catalog, action: Action) -> None:
@@ -316,14 +316,17 @@ class Keeper:
 
     def findings(self) -> tuple[Finding, ...]:
         """Everything that is wrong with the vault now, in order of path, line and code, doubles kept out."""
+        return self._findings(self.catalog)
+
+    def _findings(self, catalog: Catalog) -> tuple[Finding, ...]:
         found_now: set[Finding] = set(self.census.listing_findings) | set(self.tools.settings_findings)
-        for entry in self.catalog:
+        for entry in catalog:
             if entry.findings:
                 found_now.update(entry.findings)
         for findings in self.plan_findings.values():
             found_now.update(findings)
         found_now.update(self.pages.findings.values())
-        found_now.update(relation_findings(self.catalog))
+        found_now.update(relation_findings(catalog))
         found_now.update(self.wars.findings())
         return tuple(sorted(found_now))
 

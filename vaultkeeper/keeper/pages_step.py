@@ -71,10 +71,11 @@ class PagesStep:
     def preview(
         self, catalog: Catalog, health: Sequence[Finding], *, ignore_holds: bool = False
     ) -> list[Action]:
-        """The page actions that a catalog to come would want; nothing but what is held is remembered."""
-        kept = dict(self.findings)
+        """The page actions that a catalog to come would want; remembered is what is wrong with pages as they are."""
+        kept = {path: finding for path, finding in self.findings.items() if finding.code == "page-text-kept"}
         actions = self._page_actions(catalog, tuple(health), None)
-        self.findings = kept
+        wrong = {path: finding for path, finding in self.findings.items() if finding.code != "page-text-kept"}
+        self.findings = kept | wrong
         return actions if ignore_holds else self._without_held(actions)
 
     def _without_held(self, actions: Sequence[Action]) -> list[Action]:
