@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain, count
 
 from vaultkeeper.core.action import Action, Grace, JournalLine, Plan
 from vaultkeeper.core.catalog import Catalog, link_key
-from vaultkeeper.core.decide import Decision, decide
+from vaultkeeper.core.decide import Decision, decide, new_file_name
 from vaultkeeper.core.fields import known_keys
 from vaultkeeper.core.finding import Finding, found
 from vaultkeeper.core.format import Format
@@ -18,7 +19,7 @@ from vaultkeeper.core.links import Resolver, relink
 from vaultkeeper.core.note import Base, Entry, NotePath, Record
 from vaultkeeper.core.options import Options
 from vaultkeeper.core.parse import Parsed, record_of
-from vaultkeeper.core.slug import numbered, same_name_key
+from vaultkeeper.core.slug import numbered, same_name_key, split_path
 from vaultkeeper.core.text import encode
 
 
@@ -177,25 +178,53 @@ def _name_moves(draft: _Draft, world: World) -> dict[NotePath, NotePath]:
     for path, (candidate, decision) in draft.wanted.items():
         if decision.path == path:
             continue
-        target = free_name(decision.path, world.catalog, given, besides=path)
-        if target != decision.path:
+        instead = _with_id(candidate, decision, world.options)
+        target = free_name(decision.path, world.catalog, given, besides=path, instead=instead)
+        if target not in {decision.path, instead}:
             draft.findings.append(found("name-taken", path, wanted=decision.path, taken=target))
+        if target != decision.path:
             draft.wanted[path] = (candidate, replace(decision, path=target))
         given.add(same_name_key(target))
         moves[path] = target
     return moves
 
 
+def _with_id(candidate: Candidate, decision: Decision, options: Options) -> NotePath | None:
+    """The place of a note that is renamed after its title, with its id in its name; None for one that keeps its name."""
+    (folder, name), fields = split_path(decision.path), candidate.parsed.fields
+    if fields is None or name == split_path(candidate.path)[1]:
+        return None
+    return NotePath(f"{folder}/{new_file_name(decision.title, fields.id, options, collides=True)}")
+
+
 def free_name(
-    wanted: NotePath, catalog: Catalog, given: set[str], besides: NotePath | None = None
+    wanted: NotePath,
+    catalog: Catalog,
+    given: set[str],
+    *,
+    besides: NotePath | None = None,
+    instead: NotePath | None = None,
 ) -> NotePath:
-    """`wanted`, or with the next free ` 2`, ` 3` …; `besides` is the note that gives its own name up."""
+    """`wanted`, or where that is taken `instead`, or with the next free ` 2`, ` 3` … (K-22, LT-12).
+
+    Args:
+        wanted: the name that a note should have.
+        catalog: tells which names are taken.
+        given: keys of the names that others of the same plan get.
+        besides: the note that gives its own name up.
+        instead: a name to try before any number.
+    """
     own = same_name_key(besides) if besides is not None else ""
-    target, number = wanted, 2
-    while same_name_key(target) in given or (catalog.name_taken(target) and same_name_key(target) != own):
-        target = NotePath(numbered(wanted, number))
-        number += 1
-    return target
+    names = chain([wanted] if instead is None else [wanted, instead], _numbered(instead or wanted))
+    return next(
+        name
+        for name in names
+        if (key := same_name_key(name)) not in given and (key == own or not catalog.name_taken(name))
+    )
+
+
+def _numbered(path: NotePath) -> Iterator[NotePath]:
+    return (NotePath(numbered(path, number)) for number in count(2))
 
 
 def _origins(candidates: Sequence[Candidate], world: World) -> dict[NotePath, NotePath]:

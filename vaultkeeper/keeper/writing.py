@@ -79,7 +79,10 @@ def new_note(keeper: Keeper, wanted: NewNote) -> Made:
     }
     text = new_block(values) + "\n" + _body(wanted, title, keeper)
     folder = home_folder(fmt, kind, status)
-    path = free_name(NotePath(f"{folder}/{new_file_name(title, note_id, options)}"), keeper.catalog, set())
+    name, with_id = (new_file_name(title, note_id, options, collides=each) for each in (False, True))
+    path = free_name(
+        NotePath(f"{folder}/{name}"), keeper.catalog, set(), instead=NotePath(f"{folder}/{with_id}")
+    )
     line = JournalLine(
         op="create",
         id=note_id,
