@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from vaultkeeper.core.action import Grace
+from vaultkeeper.core.field_reader import plain_text
 from vaultkeeper.core.finding import Finding, found
 from vaultkeeper.core.format import Format
 from vaultkeeper.core.note import Base, NotePath
@@ -117,9 +118,20 @@ def _words(draft: _Draft, parsed: Parsed, base: Base | None, fmt: Format) -> Non
     fields, front = parsed.fields, parsed.front
     assert fields is not None
     assert front is not None
+    unknown = {
+        key for key, known in (("type", fields.type_known), ("status", fields.status_known)) if not known
+    }
     for key, word in fields.rewrites.items():
-        draft.changes[fields.key_names.get(key, key)] = word
-        draft.why.append((fmt.rules["words"], f"{key} is {word}"))
+        written = fields.key_names.get(key, key)
+        draft.changes[written] = word
+        if key not in unknown:
+            draft.why.append((fmt.rules["words"], f"{key} is {word}"))
+            continue
+        old, line = plain_text(front.values.get(written)), front.lines.get(written, 1)
+        draft.why.append((fmt.rules["words"], f"{key} {old} is unknown and becomes {word}"))
+        draft.findings.append(
+            found("word-replaced", parsed.snapshot.path, line, key=key, word=old, taken=word)
+        )
     if front.mended != parsed.text:
         codes = ", ".join(sorted({f.code for f in front.findings if f.code.startswith("slip-")}))
         draft.why.append(("K-13", f"frontmatter mended ({codes})"))
@@ -224,10 +236,11 @@ def _id(parsed: Parsed) -> str:
     return parsed.fields.id
 
 
-def new_file_name(title: str, note_id: str, options: Options) -> str:
-    """The name of a new file (LT-12): `<title>-<id>.md`, or `<title>.md` where the owner wants it so."""
+def new_file_name(title: str, note_id: str, options: Options, *, collides: bool = False) -> str:
+    """The name of a new file (LT-12): `<title>-<id>.md`; `<title>.md` where the owner wants it so and it does not collide."""
     fallback = "未命名" if options.language == "zh" else "untitled"
-    return file_name(title, "" if options.file_names == "title" else f"-{note_id}", fallback=fallback)
+    with_id = collides or options.file_names == "title-id"
+    return file_name(title, f"-{note_id}" if with_id else "", fallback=fallback)
 
 
 def _keep_type(draft: _Draft, parsed: Parsed, path: NotePath, fmt: Format) -> None:

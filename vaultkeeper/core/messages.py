@@ -62,6 +62,7 @@ MESSAGES: dict[str, Message] = {
     "unknown-type": _m("warning", "未知类型「{word}」，按 {taken} 处理", "unknown type “{word}”, taken as {taken}", "改成规定的类型", "use one of the format's types"),
     "unknown-status": _m("warning", "未知状态「{word}」，按 {taken} 处理", "unknown status “{word}”, taken as {taken}", "改成规定的状态", "use one of the format's statuses"),
     "unknown-confidence": _m("warning", "未知可信度「{word}」，忽略", "unknown confidence “{word}”, left out", "改成 low、medium 或 high", "use low, medium or high"),
+    "word-replaced": _m("warning", "{key}「{word}」不是规定的词，已改为 {taken}", "{key} “{word}” is no word of the format and was written as {taken}", "确认是否合适", "look whether that is right"),
     "importance-clamped": _m("info", "importance {word} 超出 0–100，按 {taken} 处理", "importance {word} is outside 0–100, taken as {taken}", "改成 0–100 的整数", "use a whole number from 0 to 100"),
     "importance-bad": _m("warning", "importance「{word}」不是数字，忽略", "importance “{word}” is no number, left out", "改成 0–100 的整数", "use a whole number from 0 to 100"),
     "importance-rounded": _m("info", "importance {word} 不是整数，按 {taken} 处理", "importance {word} is no whole number, taken as {taken}", "改成 0–100 的整数", "use a whole number from 0 to 100"),

@@ -34,6 +34,7 @@ PASSING: Final = frozenset(
         "rewrite-war",
         "unreadable",
         "unwritable",
+        "word-replaced",
     }
 )
 """Findings that hang on one machine, on the past, on what the keeper is about to do, or on which other pages it has looked
