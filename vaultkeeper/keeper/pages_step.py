@@ -50,7 +50,7 @@ class PagesStep:
         keys = self._stale_keys(shown)
         self._health = shown
         self._renew(everything=keys is None)
-        if not keys and keys is not None:
+        if not (keys is None or keys or self._lacks_view()):
             self.census.touched.clear()
             return []
         actions = self._page_actions(self.census.catalog, shown, keys, self._lines)
@@ -187,7 +187,7 @@ class PagesStep:
         existing = [entry.path for entry in catalog if entry.kind == "page"]
         for path in surplus(existing, pages, tools.fmt):
             actions += self._surplus_action(path)
-        if keys is None and tools.options.bases:
+        if tools.options.bases and (keys is None or self._lacks_view()):
             actions += self._bases_action()
         return sorted(actions, key=lambda action: action.path)
 
@@ -266,6 +266,9 @@ class PagesStep:
                 reason="no entries left",
             )
         ]
+
+    def _lacks_view(self) -> bool:
+        return self.tools.options.bases and self.tools.files.stat(NotePath(BASE_PATH)) is None
 
     def _bases_action(self) -> list[Action]:
         """LT-54: the view is made when missing, renewed while it is ours to the byte, and else a person's."""
