@@ -173,3 +173,17 @@ def test_a_folder_full_of_notes_that_was_renamed_has_not_vanished(kit: Kit) -> N
     kit.settled()
     assert [kit.where(note_id) for note_id in ids] == [[f"Archive/old/{number}.md"] for number in range(30)]
     assert all("status: archived" in kit.text(f"Archive/old/{number}.md") for number in range(30))
+
+
+@pytest.mark.rule("K-39", "K-35")
+def test_a_drag_by_copying_and_deleting_is_a_drag_too(kit: Kit) -> None:
+    note_id = kit.note("Tasks/x.md", type="task")
+    kit.settled()
+    kit.write("Archive/x.md", kit.text("Tasks/x.md"))
+    kit.settled()
+    assert kit.where(note_id) == ["Archive/x.md", "Tasks/x.md"], "two notes with one id are nobody's to move"
+    (kit.root / "Tasks/x.md").unlink()
+    kit.settled()
+    assert kit.where(note_id) == ["Archive/x.md"]
+    assert "status: archived\n" in kit.text("Archive/x.md")
+    assert [line["op"] for line in kit.journal() if line["id"] == note_id] == ["archive"]

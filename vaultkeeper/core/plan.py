@@ -142,8 +142,9 @@ def _decide_one(candidate: Candidate, world: World, draft: _Draft) -> None:
             draft.settled.add(path)
             draft.lines += _observed(candidate, base, decision, world)
         return
-    if not candidate.commanded and not world.ripe(path, decision.grace):
-        draft.waiting[path] = decision.grace
+    grace = "settle" if candidate.edited and decision.grace == "touch" else decision.grace
+    if not candidate.commanded and not world.ripe(path, grace):
+        draft.waiting[path] = grace
         return
     probe = _raw_action(candidate, decision, decision.path)
     if not candidate.commanded and world.holds(probe):

@@ -111,8 +111,17 @@ class Census:
         self._swap(path, old, None)
         if old.record is not None:
             self.lost[old.record.id] = Lost(old, self.tools.clock())
-            return {path, *self.catalog.holders(old.record.id)}
+            holders = self.catalog.holders(old.record.id)
+            for holder in holders:
+                self._inherit(holder, old.base)
+            return {path, *holders}
         return set()
+
+    def _inherit(self, path: NotePath, base: Base | None) -> None:
+        """A note that came while its old file was still there, as in a move by copying, has the old one's past (K-39)."""
+        entry = self.catalog.get(path)
+        if entry is not None and entry.base is None and base is not None:
+            self.record(path, msgspec.structs.replace(entry, base=base, unsettled=entry.kind == "memory"))
 
     def _take(self, path: NotePath, snapshot: Snapshot | Entry) -> bool:
         old = self.catalog.get(path)

@@ -92,15 +92,17 @@ class Keeper:
             What was done. Files that changed meanwhile stand in `changed`; the caller observes and settles again.
         """
         wanted = set(paths)
-        late, cleared = late_save_candidates(self.census, wanted)
-        asked = {candidate.path for candidate in (*commands, *late)}
+        late = late_save_candidates(self.census, wanted)
+        asked = {candidate.path for candidate in (*commands, *(candidate for candidate, _ in late))}
         candidates = [
             *commands,
-            *late,
-            *self._candidates(wanted - asked - {action.path for action in cleared}),
+            *(candidate for candidate, _ in late),
+            *self._candidates(wanted - asked - {action.path for _, action in late}),
         ]
         world = self._world(ripe, ignore_holds=ignore_holds)
         decided = plan(candidates, world)
+        put_off = decided.held | decided.waiting.keys()
+        cleared = [action for candidate, action in late if candidate.path not in put_off]
         self._note_findings(wanted | asked, decided)
         lines = decided.lines + self._deletions(wanted)
         if ignore_holds:
@@ -109,6 +111,9 @@ class Keeper:
             return self._preview(decided, (*extra, *cleared), ignore_holds=ignore_holds)
         batch = self.tools.files.begin(cause=cause, source=source)
         outcome = Outcome(batch=batch.id, waiting=dict(decided.waiting))
+        for candidate, action in late:
+            if candidate.path in decided.waiting:
+                outcome.waiting[action.path] = decided.waiting[candidate.path]
         self._do(batch, (*extra, *decided.actions), outcome, decided)
         if not (outcome.changed or outcome.failed):  # a late save's text must have found its place first
             self._do(batch, cleared, outcome, decided)

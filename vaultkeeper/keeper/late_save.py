@@ -14,14 +14,13 @@ from vaultkeeper.core.text import NotTextError, decode, encode
 from vaultkeeper.keeper.census import Census
 
 
-def late_save_candidates(census: Census, paths: Collection[NotePath]) -> tuple[list[Candidate], list[Action]]:
+def late_save_candidates(census: Census, paths: Collection[NotePath]) -> list[tuple[Candidate, Action]]:
     """For each late save among these paths: the edit of the moved note, and the clearing of the old place.
 
     What an editor writes late was typed over the bytes that stood at the old place. Where its frontmatter is still
     the one of those bytes, the moved note keeps its own frontmatter and takes the late body; else it takes all.
     """
-    candidates: list[Candidate] = []
-    cleared: list[Action] = []
+    pairs: list[tuple[Candidate, Action]] = []
     for path in sorted(paths):
         moved = census.late_save(path)
         late = census.look(path) if moved is not None else None
@@ -31,26 +30,23 @@ def late_save_candidates(census: Census, paths: Collection[NotePath]) -> tuple[l
         text = _merged(late, there, _bytes_before(census, moved.digest))
         data = encode(text)
         edited = parse(replace(there.snapshot, data=data), census.tools.fmt)
-        candidates.append(
-            Candidate(
-                parsed=edited,
-                expects=there.snapshot.digest,
-                edited=data != there.snapshot.data,
-                rule="K-39",
-                reason="an editor's late save at the old place",
-                source="outside",
-            )
+        taken_over = Candidate(
+            parsed=edited,
+            expects=there.snapshot.digest,
+            edited=data != there.snapshot.data,
+            rule="K-39",
+            reason="an editor's late save at the old place",
+            source="outside",
         )
-        cleared.append(
-            Action(
-                op="trash",
-                path=path,
-                expects=late.snapshot.digest,
-                rule="K-39",
-                reason=f"its text is in {moved.to}",
-            )
+        cleared = Action(
+            op="trash",
+            path=path,
+            expects=late.snapshot.digest,
+            rule="K-39",
+            reason=f"its text is in {moved.to}",
         )
-    return candidates, cleared
+        pairs.append((taken_over, cleared))
+    return pairs
 
 
 def _bytes_before(census: Census, digest: str) -> bytes | None:
