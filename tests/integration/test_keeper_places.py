@@ -187,3 +187,21 @@ def test_a_drag_by_copying_and_deleting_is_a_drag_too(kit: Kit) -> None:
     assert kit.where(note_id) == ["Archive/x.md"]
     assert "status: archived\n" in kit.text("Archive/x.md")
     assert [line["op"] for line in kit.journal() if line["id"] == note_id] == ["archive"]
+
+
+@pytest.mark.rule("K-39")
+def test_a_late_save_waits_until_the_moved_note_can_be_read_again(kit: Kit) -> None:
+    note_id = kit.note("Tasks/x.md", type="task")
+    kit.settled()
+    typed = kit.text("Tasks/x.md").replace("Some text.", "Typed late.")
+    kit.run("archive", note="x")
+    moved = kit.text("Archive/x.md")
+    kit.write("Archive/x.md", "")  # as an editor leaves it for a moment, between emptying and writing it
+    kit.write("Tasks/x.md", typed)
+    kit.tidy()
+    assert (kit.text("Archive/x.md"), kit.text("Tasks/x.md")) == ("", typed)
+    kit.write("Archive/x.md", moved)
+    kit.settled()
+    assert kit.where(note_id) == ["Archive/x.md"]
+    assert "Typed late." in kit.text("Archive/x.md")
+    assert "status: archived" in kit.text("Archive/x.md")

@@ -241,12 +241,27 @@ class Census:
 
     def late_save(self, path: NotePath) -> Moved | None:
         """Whether this file is an editor's late save of a note the keeper has just moved away from here (K-39)."""
+        moved, there = self._came_back(path)
+        record = there.record if there is not None else None
+        return moved if moved is not None and record is not None and record.id == moved.note_id else None
+
+    def may_be_late(self, path: NotePath) -> bool:
+        """Whether it would be a late save, but what stands at the new place cannot be read just now."""
+        _, there = self._came_back(path)
+        return there is not None and there.kind == "quarantined"
+
+    def late_saves_of(self, paths: Collection[NotePath]) -> set[NotePath]:
+        """Old places of these notes, where late saves may have come."""
+        return {path for path, moved in self.moved.items() if moved.to in paths and path in self.catalog}
+
+    def _came_back(self, path: NotePath) -> tuple[Moved | None, Entry | None]:
+        """Where the note was moved that has come back here, and what stands there now; (None, None): it has not."""
         moved, entry = self.moved.get(path), self.catalog.get(path)
         if moved is None or entry is None or entry.record is None or entry.record.id != moved.note_id:
-            return None
-        there = self.catalog.get(moved.to)
-        same_note = there is not None and there.record is not None and there.record.id == moved.note_id
-        return moved if same_note and self.tools.clock() - moved.at <= LATE_SAVE else None
+            return None, None
+        if self.tools.clock() - moved.at > LATE_SAVE:
+            return None, None
+        return moved, self.catalog.get(moved.to)
 
     def is_stale_page(self, path: NotePath) -> bool:
         """Whether an index page was changed, made or taken away by somebody since the pages were last made."""

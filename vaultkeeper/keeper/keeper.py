@@ -136,6 +136,8 @@ class Keeper:
             entry = self.catalog.get(path)
             if entry is None or entry.kind != "memory" or not entry.unsettled:
                 continue
+            if self.census.may_be_late(path):
+                continue
             parsed = self.census.look(path)
             if parsed is None or parsed.snapshot.digest != entry.digest or not may_be_written(parsed, world):
                 continue

@@ -21,7 +21,7 @@ def late_save_candidates(census: Census, paths: Collection[NotePath]) -> list[tu
     the one of those bytes, the moved note keeps its own frontmatter and takes the late body; else it takes all.
     """
     pairs: list[tuple[Candidate, Action]] = []
-    for path in sorted(paths):
+    for path in sorted({*paths, *census.late_saves_of(paths)}):
         moved = census.late_save(path)
         late = census.look(path) if moved is not None else None
         there = census.look(moved.to) if moved is not None else None

@@ -195,10 +195,22 @@ class Loop:
             except VaultUnavailableError as error:
                 self._go_away(error.reason)
                 return
+        before = {path: self._digest(path) for path in changed}
         concerned = self.keeper.census.observe(changed)
+        now = time.monotonic()
+        for path in concerned & before.keys():
+            if (
+                self._digest(path) != before[path]
+            ):  # perhaps read before the news of it came, so not yet touched
+                self._quiet.touch(path, now)
+                self._last_touch[path] = now
         for path in concerned | {path for path in changed if self.keeper.census.is_stale_page(path)}:
             self._quiet.ask(path, self.keeper.tools.waits.settle)
         self._timers["idle"] = time.monotonic() + EXPORT_AFTER
+
+    def _digest(self, path: NotePath) -> str | None:
+        entry = self.keeper.catalog.get(path)
+        return entry.digest if entry is not None else None
 
     def _act(self, now: float) -> None:
         for name, step in (

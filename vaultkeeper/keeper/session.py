@@ -118,9 +118,13 @@ def _recent_moves(tools: Tools, catalog: Catalog) -> dict[NotePath, Moved]:
     for batch in reversed(tools.files.batches(RECENT_BATCHES)):
         at = parse_time(batch.at)
         for done in batch.actions if now - at <= LATE_SAVE else ():
-            entry = catalog.get(done.place)
-            if done.op == "move" and done.before and entry is not None and entry.record is not None:
-                moves[done.path] = Moved(done.place, entry.record.id, done.before, at)
+            if done.op != "move" or not done.before:
+                continue
+            # Where the moved note could not be read lately, what came back to its old place tells the id.
+            for entry in (catalog.get(done.place), catalog.get(done.path)):
+                if entry is not None and entry.record is not None:
+                    moves[done.path] = Moved(done.place, entry.record.id, done.before, at)
+                    break
     return moves
 
 
