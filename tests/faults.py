@@ -67,7 +67,9 @@ class FaultyDisk(Disk):
         *,
         handles: bool | None = None,
         platform: str = sys.platform,
+        sync: bool = True,
     ) -> None:
+        """As `Disk`; without `sync` nothing waits for the medium, which only a loss of power could tell."""
         if handles is None:
             super().__init__(platform=platform)
         else:
@@ -76,6 +78,7 @@ class FaultyDisk(Disk):
         self.after = after
         self.calls: list[str] = []
         """Names of the calls made so far."""
+        self._sync = sync
         self._opened: set[int] = set()
 
     def heard(
@@ -91,7 +94,9 @@ class FaultyDisk(Disk):
                 if name.startswith("close_"):  # a close that fails has closed all the same
                     self._made(name, real(self, *args, **kwargs), args)
                 raise
-        answer = self._made(name, real(self, *args, **kwargs), args)
+        answer = None
+        if self._sync or not name.startswith("sync_"):
+            answer = self._made(name, real(self, *args, **kwargs), args)
         if self.after is not None:
             self.after(number, name, args)
         return answer

@@ -141,17 +141,23 @@ def place_new(disk: Disk, folder: Folder, temp: str, name: str) -> None:
         raise
 
 
-def discard(disk: Disk, folder: Folder, name: str) -> None:
-    """Take a file of ours away; asked twice, since a leftover would be a nuisance, and logged where it stays."""
+def discard(disk: Disk, folder: Folder, name: str) -> bool:
+    """Take a file of ours away; asked twice, since a leftover would be a nuisance, and logged where it stays.
+
+    Returns:
+        Whether it is gone.
+    """
+    gone = False
     for _ in range(2):
         try:
             disk.unlink(folder, name)
         except FileNotFoundError:
-            continue  # perhaps the answer to the wrong question: network shares do that
+            gone = True  # asked once more: network shares may answer so to a call that they have lost
         except OSError as error:
             log.warning("%s could not be removed: %s", os.path.join(folder.path, name), error)
         else:
-            return
+            return True
+    return gone
 
 
 def sweep(disk: Disk, folder: Folder, older_than_ns: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
@@ -31,7 +32,7 @@ from vaultkeeper.store.records import (
     frame,
     packed,
 )
-from vaultkeeper.store.resolve import resolve
+from vaultkeeper.store.resolve import clear, resolve
 from vaultkeeper.store.steps import Steps
 from vaultkeeper.store.tree import LinkRefusedError, Tree, UnreadableError
 
@@ -96,8 +97,8 @@ class _Group:
     items: list[_Prepared | Receipt] = field(default_factory=list)
     places: set[str] = field(default_factory=set)
     """Keys of all names that the actions use."""
-    names: dict[str, set[str]] = field(default_factory=dict)
-    """Keys of the names in the folders where something will stand."""
+    names: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    """Names by key in the folders where something will stand."""
     size: int = 0
 
     def concerns(self, action: Action) -> bool:
@@ -126,7 +127,7 @@ class Batch:
         self._intents: dict[int, Intent] = dict(resumed.intents) if resumed else {}
         self._done: set[int] = set(resumed.done) if resumed else set()
         self._open: set[int] = set()
-        """Numbers of intents that neither could be finished nor taken back."""
+        """Numbers of intents that neither could be finished nor taken back, or that left private names behind."""
         self._recorded: list[JournalLine] = []
         self._number = max(self._intents, default=-1) + 1
         if resumed is not None:
@@ -193,21 +194,19 @@ class Batch:
         if folder not in group.names:
             group.names[folder] = self._names(folder)
         taken = group.names[folder]
-        if action.to is not None and split_path(action.path)[0] == folder:
-            taken = taken - {same_name_key(split_path(action.path)[1])}
+        own = {split_path(action.path)[1]} if action.to and split_path(action.path)[0] == folder else set()
         place, number = wanted, 1
-        while same_name_key(split_path(place)[1]) in taken:
+        while taken.get(same_name_key(split_path(place)[1]), own) - own:
             number += 1
             place = NotePath(numbered(wanted, number))
         return place
 
-    def _names(self, folder: str) -> set[str]:
-        tree = self._parts.tree
-        try:
-            with tree.folder(folder) as opened:
-                return {same_name_key(name) for name in tree.disk.names(opened)}
-        except FileNotFoundError:
-            return set()
+    def _names(self, folder: str) -> dict[str, set[str]]:
+        tree, names = self._parts.tree, dict[str, set[str]]()
+        with suppress(FileNotFoundError), tree.folder(folder) as opened:
+            for name in tree.disk.names(opened):
+                names.setdefault(same_name_key(name), set()).add(name)
+        return names
 
     def _prepared(self, wish: Wish, before: Snapshot | None, target: NotePath, group: _Group) -> _Prepared:
         action = wish.action
@@ -236,8 +235,9 @@ class Batch:
         target.encode(), action.path.encode()
         self._number += 1
         group.places |= {same_name_key(action.path), same_name_key(target)}
-        if (parent := split_path(target)[0]) in group.names:
-            group.names[parent].add(same_name_key(split_path(target)[1]))
+        folder, name = split_path(target)
+        if folder in group.names:
+            group.names[folder].setdefault(same_name_key(name), set()).add(name)
         image = before.data if before is not None else None
         group.size += len(image or b"") + len(action.data or b"")
         return _Prepared(wish, intent, image, taken=target != (action.to or action.path))
@@ -254,7 +254,7 @@ class Batch:
             reason = f"the history cannot be written: {_words(error)}"
             return [_failed(item, reason) if isinstance(item, _Prepared) else item for item in group.items]
         receipts = [self._do(item) if isinstance(item, _Prepared) else item for item in group.items]
-        self._parts.steps.settle()
+        self._open |= self._parts.steps.settle()
         return receipts
 
     def _write_down(self, prepared: Sequence[_Prepared]) -> None:
@@ -268,36 +268,41 @@ class Batch:
             item.intent = _sayable(item.intent)
         intents = tuple(item.intent for item in prepared)
         settled = min(self._open, default=intents[0].number)
-        chunks.append(frame(INTENTS, packed(Intents(tuple(sorted(self._done)), settled, intents))))
+        chunks.append(self._progress(settled, intents))
         self._file.append(b"".join(chunks))
         self._begun = True
         self._intents.update((intent.number, intent) for intent in intents)
 
+    def _progress(self, settled: int, intents: Sequence[Intent] = ()) -> bytes:
+        return frame(INTENTS, packed(Intents(tuple(sorted(self._done)), settled, tuple(intents))))
+
     def _do(self, item: _Prepared) -> Receipt:
-        intent, reason = item.intent, ""
+        intent = item.intent
         try:
-            stat: Stat | None = self._parts.steps.do(intent, item.wish.action.data)
+            stat = self._parts.steps.do(intent, item.wish.action.data)
         except ChangedMeanwhileError:
-            stat = None
+            return self._half_done(item, "")
         except (OSError, VaultkeeperError) as error:
-            stat, reason = None, _words(error)
-        if stat is None and not self._resolve(intent):
+            return self._half_done(item, _words(error))
+        self._done.add(intent.number)
+        return _done(item, intent.after, stat if intent.after is not None else None)
+
+    def _half_done(self, item: _Prepared, reason: str) -> Receipt:
+        intent = item.intent
+        if not self._resolve(intent, ours=bool(reason)):
             state: Literal["changed", "failed"] = "failed" if reason else "changed"
             return Receipt(action=item.wish.action, state=state, path=intent.path, reason=reason)
         self._done.add(intent.number)
-        gone = intent.after is None
-        return Receipt(
-            action=item.wish.action,
-            state="done",
-            path=intent.to,
-            digest=intent.after,
-            stat=None if gone else stat or self._parts.tree.stat(intent.to),
-            taken=item.taken,
-        )
+        there: Snapshot | None = None
+        with suppress(VaultkeeperError):  # what stands there need not be what was written any more
+            there = self._parts.tree.read(intent.to)
+        if there is None:
+            return _done(item, None, None)
+        return _done(item, there.digest, there.stat)
 
-    def _resolve(self, intent: Intent) -> bool:
+    def _resolve(self, intent: Intent, *, ours: bool) -> bool:
         try:
-            return resolve(self._parts.steps, intent, restarted=False)
+            return resolve(self._parts.steps, intent, ours=ours)
         except (OSError, VaultkeeperError) as error:
             log.warning("%s is half done, to be finished or taken back later: %s", intent.path, error)
             self._open.add(intent.number)
@@ -306,12 +311,14 @@ class Batch:
     # ending ----------------------------------------------------------------------------------------------------
 
     def resolve_rest(self, settled: int) -> None:
-        """After a restart: finish or take back each intent from that number on that is not known to be done."""
+        """After a restart: finish or take back each intent from that number on; the done ones only leave nothing behind."""
         for number, intent in sorted(self._intents.items()):
-            if number < settled or number in self._done:
+            if number < settled:
                 continue
             try:
-                if resolve(self._parts.steps, intent, restarted=True):
+                if number in self._done:
+                    clear(self._parts.steps, intent)
+                elif resolve(self._parts.steps, intent, ours=True):
                     self._done.add(number)
             except (OSError, VaultkeeperError) as error:
                 log.warning("%s is still half done: %s", intent.path, error)
@@ -333,36 +340,30 @@ class Batch:
         done, at, source = self.done(), self._info.at, self._info.source
         entries = [entry for intent in done for entry in entries_of(intent, at, source)]
         entries += [entry_of(line, at, source) for line in self._recorded]
-        if not done and not self._open:
-            if self._begun:
-                self._file.drop()
+        nothing = not done and not self._open
+        closed = nothing or self._seal(done, entries)
+        try:
             if entries:
                 self._parts.write_journal(entries, only_if_missing)
-            return True
-        sealed = self._seal(done, entries)
-        if entries:
-            self._parts.write_journal(entries, only_if_missing)
-        if not sealed:
-            self._file.release()
-            return False
-        return self._close()
+            if nothing:
+                self._file.drop()
+            elif closed:
+                self._file.close()
+        except OSError as error:
+            log.warning("batch %s could not be closed: %s", self.id, error)
+            closed = False
+        self._file.release()
+        return closed
 
     def _seal(self, done: Sequence[Intent], entries: Sequence[dict[str, str]]) -> bool:
-        if self._open:
-            return False
         actions = tuple(done_of(intent) for intent in done)
         try:
+            if self._open:  # what was done shall be known all the same when the rest is
+                self._file.append(self._progress(min(self._open)))
+                return False
             self._file.seal(msgspec.structs.replace(self._info, actions=actions, entries=tuple(entries)))
         except OSError as error:
             log.warning("batch %s could not be recorded: %s", self.id, error)
-            return False
-        return True
-
-    def _close(self) -> bool:
-        try:
-            self._file.close()
-        except OSError as error:
-            log.warning("batch %s could not be closed: %s", self.id, error)
             return False
         return True
 
@@ -390,6 +391,11 @@ def _clean(line: JournalLine) -> JournalLine:
 
 def _clean_text(text: str) -> str:
     return text.encode(errors="replace").decode()
+
+
+def _done(item: _Prepared, digest: str | None, stat: Stat | None) -> Receipt:
+    action, path = item.wish.action, item.intent.to
+    return Receipt(action=action, state="done", path=path, digest=digest, stat=stat, taken=item.taken)
 
 
 def _failed(item: _Prepared, reason: str) -> Receipt:

@@ -213,7 +213,8 @@ class Disk:
                 os.fchown(target, there.st_uid, there.st_gid)
         with suppress(OSError, AttributeError):
             for name in os.listxattr(source):
-                os.setxattr(target, name, os.getxattr(source, name))
+                with suppress(OSError):  # some are the system's own, and no reason to lose the others
+                    os.setxattr(target, name, os.getxattr(source, name))
 
     # how it is done --------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ closing a batch is one rename, so a batch is either closed or to be recovered.
 from __future__ import annotations
 
 import logging
-import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -28,10 +28,12 @@ from vaultkeeper.store.records import (
     record_frame,
     record_offset,
 )
+from vaultkeeper.store.tree import UnreadableError
 
 log = logging.getLogger(__name__)
 
 _SUFFIX: Final = ".batch"
+_NAME: Final = re.compile(r"\d{8}T\d{9}-[0-9a-f]{6}\.batch", re.ASCII)
 _CHUNK: Final = 1 << 20
 _STAMP: Final = "%Y%m%dT%H%M%S"
 
@@ -47,45 +49,48 @@ class ImageLostError(UserError):
 class BatchFile:
     """The file of one open batch; made when the first intents are written."""
 
-    def __init__(self, history: History, batch_id: str) -> None:
+    def __init__(self, history: History, batch_id: str, *, made: bool = False) -> None:
         self._history = history
         self._name = batch_id + _SUFFIX
+        self._made = made
         self._fd: int | None = None
+        self._is_torn = False
+        """Whether something may stand behind `end`, which would hide the record from who looks for it at the end."""
         self.end = 0
         """Where the next frame will begin."""
 
     def append(self, data: bytes) -> None:
-        """Have these frames on disk; on an error the file is as long as it was.
+        """Have these frames on disk; on an error what was written of them goes with the next ones.
 
         Raises:
             OSError: nothing was added; no file may be touched on the strength of it.
         """
         disk = self._history.disk
-        first = self._fd is None
+        first = self.end == 0
         fd = self._fd = self._open() if self._fd is None else self._fd
-        try:
-            disk.seek(fd, self.end)
-            write_all(disk, fd, data)
-            disk.sync_file(fd)
-            if first:
-                with self._history.folder("open") as folder:
-                    disk.sync_folder(folder)
-        except OSError:
-            with suppress(OSError):  # a torn frame ends what counts, so a longer file does no harm
-                disk.truncate(fd, self.end)
-            raise
+        if self._is_torn:
+            disk.truncate(fd, self.end)
+        self._is_torn = True
+        disk.seek(fd, self.end)
+        write_all(disk, fd, data)
+        disk.sync_file(fd)
+        if first:
+            with self._history.folder("open") as folder:
+                disk.sync_folder(folder)
+        self._is_torn = False
         self.end += len(data)
 
     def _open(self) -> int:
         self._history.make()
         with self._history.folder("open") as folder:
+            self._made = True
             return self._history.disk.open_file(folder, self._name, LOG, 0o600)
 
     def resume(self, end: int) -> None:
         """Go on in a file that a killed process left, behind what counts in it."""
         self._fd = self._open()
-        self._history.disk.truncate(self._fd, end)
         self.end = end
+        self._is_torn = True
 
     def seal(self, info: BatchInfo) -> None:
         """Write the record of what was done: from now on only closing is missing."""
@@ -98,16 +103,23 @@ class BatchFile:
             self._history.disk.replace(folder, self._name, done, self._name)
 
     def drop(self) -> None:
-        """Take the file away: nothing of the batch was done."""
+        """Take the file away, if one was made: nothing of the batch was done.
+
+        Raises:
+            OSError: it stays, and is dropped by the next recovery.
+        """
+        if not self._made:
+            return
         self.release()
         with suppress(FileNotFoundError), self._history.folder("open") as folder:
-            discard(self._history.disk, folder, self._name)
+            self._history.disk.unlink(folder, self._name)
 
     def release(self) -> None:
         """Let the file go without closing the batch."""
         if self._fd is not None:
             fd, self._fd = self._fd, None
-            self._history.disk.close_file(fd)
+            with suppress(OSError):  # all that counts is on disk already
+                self._history.disk.close_file(fd)
 
 
 class History:
@@ -134,11 +146,19 @@ class History:
             self.disk.make_path(str(self._path / name))
 
     def open_ids(self) -> list[str]:
-        """Batches that are not closed, the oldest first."""
+        """Batches that are not closed, the oldest first.
+
+        Raises:
+            UnreadableError: it cannot be said now.
+        """
         return self._ids("open")
 
     def closed_ids(self) -> list[str]:
-        """Closed batches, the oldest first."""
+        """Closed batches, the oldest first.
+
+        Raises:
+            UnreadableError: it cannot be said now.
+        """
         return self._ids("done")
 
     def _ids(self, name: str) -> list[str]:
@@ -147,7 +167,9 @@ class History:
                 names = self.disk.names(folder)
         except FileNotFoundError:
             return []
-        return sorted(each.removesuffix(_SUFFIX) for each in names if each.endswith(_SUFFIX))
+        except OSError as error:
+            raise UnreadableError("", f"the history cannot be read: {error.strerror}") from error
+        return sorted(each.removesuffix(_SUFFIX) for each in names if _NAME.fullmatch(each))
 
     def read_open(self, batch_id: str) -> bytes:
         """All bytes of an open batch's file."""
@@ -156,13 +178,13 @@ class History:
 
     def batch(self, batch_id: str) -> BatchInfo | None:
         """A closed batch; None where there is none of that id, or its file is damaged."""
-        if os.sep in batch_id or "/" in batch_id or "\0" in batch_id:
+        if not _NAME.fullmatch(batch_id + _SUFFIX):
             return None
         try:
             with self._file("done", batch_id) as fd:
                 size = self.disk.stat_file(fd).st_size
                 offset = record_offset(self._read(fd, max(0, size - TRAILER_SIZE), TRAILER_SIZE))
-                if offset is None:
+                if offset is None or offset > size:
                     return None
                 for _kind, payload, _end in frames(self._read(fd, offset, None)):
                     return msgspec.msgpack.decode(payload, type=BatchInfo)

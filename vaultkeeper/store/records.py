@@ -237,21 +237,22 @@ class OpenBatch:
 
 
 def read_open(data: bytes) -> OpenBatch | None:
-    """A batch that was left open; None where not even its first frame is whole, so that no file was touched."""
+    """A batch that was left open; None where not even its first frame is whole, so that no file was touched.
+
+    Raises:
+        msgspec.DecodeError: its frames are whole, but another version wrote them.
+    """
     batch: OpenBatch | None = None
-    try:
-        for kind, payload, end in frames(data):
-            if kind == HEADER:
-                batch = OpenBatch(msgspec.msgpack.decode(payload, type=BatchInfo))
-            if batch is None:
-                return None
-            if kind == INTENTS:
-                _take(batch, msgspec.msgpack.decode(payload, type=Intents))
-            elif kind == RECORD:
-                batch.sealed = msgspec.msgpack.decode(payload, type=BatchInfo)
-            batch.end = end
-    except msgspec.DecodeError:  # of another version; its checksum holds, so nobody will read it better
-        return batch
+    for kind, payload, end in frames(data):
+        if kind == HEADER:
+            batch = OpenBatch(msgspec.msgpack.decode(payload, type=BatchInfo))
+        if batch is None:
+            return None
+        if kind == INTENTS:
+            _take(batch, msgspec.msgpack.decode(payload, type=Intents))
+        elif kind == RECORD:
+            batch.sealed = msgspec.msgpack.decode(payload, type=BatchInfo)
+        batch.end = end
     return batch
 
 

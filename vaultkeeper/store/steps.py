@@ -17,7 +17,7 @@ from vaultkeeper.core.slug import same_name_key, split_path
 from vaultkeeper.store.atomic import discard, is_unsupported, place_new, write_temp
 from vaultkeeper.store.disk import Folder
 from vaultkeeper.store.records import Intent
-from vaultkeeper.store.tree import Tree
+from vaultkeeper.store.tree import Tree, UnreadableError
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +35,8 @@ class Steps:
         self.disk = tree.disk
         self._keep = keep
         self._touched: set[str] = set()
-        self._leftovers: list[tuple[NotePath, str, str | None]] = []
-        """Path, private name beside it and digest of old bytes that are no longer needed."""
+        self._leftovers: list[tuple[Intent, NotePath, str]] = []
+        """Intent, path and private name beside it of old bytes that are no longer needed."""
 
     # the four kinds --------------------------------------------------------------------------------------------
 
@@ -91,18 +91,22 @@ class Steps:
 
     def _rewrite(self, intent: Intent, data: bytes) -> Stat:
         with self.source(intent) as (folder, name):
-            stat = self._write(intent, folder, data, (folder, name))
-            try:
-                self.disk.exchange(folder, intent.temp, name)
-            except FileNotFoundError as error:
-                raise ChangedMeanwhileError(intent.path) from error
-            except OSError as error:
-                if not is_unsupported(error):
-                    raise
-                self._replace(intent, folder, name)
-                return stat
-            self._must_be(intent, folder, intent.temp)
-        self._leftovers.append((intent.path, intent.temp, intent.before))
+            return self._exchange(intent, folder, name, data)
+
+    def _exchange(self, intent: Intent, folder: Folder, name: str, data: bytes) -> Stat:
+        """New bytes for a file of the folder where it shall stand."""
+        stat = self._write(intent, folder, data, (folder, name))
+        try:
+            self.disk.exchange(folder, intent.temp, name)
+        except FileNotFoundError as error:
+            raise ChangedMeanwhileError(intent.path) from error
+        except OSError as error:
+            if not is_unsupported(error):
+                raise
+            self._replace(intent, folder, name)
+            return stat
+        self._must_be(intent, folder, intent.temp)
+        self._leftovers.append((intent, intent.to, intent.temp))
         return stat
 
     def _replace(self, intent: Intent, folder: Folder, name: str) -> None:
@@ -124,10 +128,7 @@ class Steps:
                 return self._copy(intent, (source, name), (target, to), there.data)
             there = self.snapshot(target, to)
             if there is None or there.digest != intent.before:
-                with suppress(
-                    FileExistsError
-                ):  # somebody made a new file in the old place: this one stays whole
-                    self.disk.rename_new(target, to, source, name)
+                self.rename_back(intent, (target, to), (source, name))
                 raise ChangedMeanwhileError(intent.path)
             return there.stat
 
@@ -144,27 +145,36 @@ class Steps:
         except FileExistsError as error:
             if not self._is_same_file(intent, source, target):
                 raise ChangedMeanwhileError(intent.to) from error
-            self.disk.replace(*source, *target)  # the disk takes both names for one, and renames all the same
+            self.disk.replace(*source, *target)
         except OSError as error:
             if not is_unsupported(error):
                 raise
-            return False
+            if not self._is_same_file(intent, source, target):
+                return False
+            self.disk.replace(*source, *target)
         return True
 
+    def rename_back(self, intent: Intent, target: tuple[Folder, str], source: tuple[Folder, str]) -> None:
+        """Where somebody made a new file in the old place meanwhile, both stay as they are, whole."""
+        with suppress(ChangedMeanwhileError):
+            self.rename_new(intent, target, source)
+
     def _is_same_file(self, intent: Intent, source: tuple[Folder, str], target: tuple[Folder, str]) -> bool:
-        if same_name_key(intent.path) != same_name_key(intent.to):
+        """Whether the disk takes both names for one; it renames all the same."""
+        if not changes_case_only(intent):
             return False
-        one, other = self.disk.stat(*source), self.disk.stat(*target)
+        try:
+            one, other = self.disk.stat(*source), self.disk.stat(*target)
+        except FileNotFoundError:
+            return False
         return (one.st_dev, one.st_ino, one.st_nlink) == (other.st_dev, other.st_ino, 1)
 
     def _move(self, intent: Intent, data: bytes) -> Stat:
-        if changes_case_only(intent):
-            stat = self._rewrite(intent, data)
-            with self.source(intent) as source, self.target(intent) as target:
-                self.rename_new(intent, source, target)
-            return stat
         with self.source(intent) as source, self.target(intent) as target:
-            return self._copy(intent, source, target, data)
+            if not changes_case_only(intent) or not self.rename_new(intent, source, target):
+                return self._copy(intent, source, target, data)
+            # Renamed first: the new name may be taken, and then nothing has happened yet.
+            return self._exchange(intent, *target, data)
 
     def _copy(
         self, intent: Intent, source: tuple[Folder, str], target: tuple[Folder, str], data: bytes
@@ -186,12 +196,16 @@ class Steps:
         except FileNotFoundError as error:
             raise ChangedMeanwhileError(intent.path) from error
         self._must_be(intent, folder, intent.aside)
-        self._leftovers.append((intent.path, intent.aside, intent.before))
+        self._leftovers.append((intent, intent.path, intent.aside))
 
     # the end of a group ----------------------------------------------------------------------------------------
 
-    def settle(self) -> None:
-        """Have all names on disk, then let the old bytes go."""
+    def settle(self) -> set[int]:
+        """Have all names on disk, then let the old bytes go.
+
+        Returns:
+            Numbers of the intents whose old bytes could not be removed: have them resolved later.
+        """
         for path in sorted(self._touched):
             try:
                 with self.tree.folder(path) as folder:
@@ -200,38 +214,53 @@ class Steps:
                 log.warning("the folder %r could not be flushed to disk: %s", path, error)
         self._touched.clear()
         leftovers, self._leftovers = self._leftovers, []
-        for path, private, digest in leftovers:
+        left: set[int] = set()
+        for intent, path, private in leftovers:
             try:
                 with self.tree.folder(split_path(path)[0]) as folder:
-                    self.let_go(folder, private, path, digest)
+                    gone = self.let_go(folder, private, path, intent.before)
+            except FileNotFoundError:
+                continue
             except (OSError, VaultkeeperError) as error:
                 log.warning("old bytes of %s could not be removed: %s", path, error)
+                gone = False
+            if not gone:
+                left.add(intent.number)
+        return left
 
-    def let_go(self, folder: Folder, private: str, path: NotePath, *digests: str | None) -> None:
+    def let_go(self, folder: Folder, private: str, path: NotePath, *digests: str | None) -> bool:
         """Remove a private name; bytes that an editor wrote into it at the last moment are kept.
 
+        Returns:
+            Whether it is gone.
+
         Raises:
-            OSError: they could not be kept, so the file stays.
+            OSError, UnreadableError: what it holds could not be kept, so it stays.
         """
         there = self.snapshot(folder, private)
-        if there is not None and there.digest not in digests:
+        if there is None:
+            return True
+        if not there.digest:
+            raise UnreadableError(path, "somebody put something else in its place while it was replaced")
+        if there.digest not in digests:
             name = f"{there.digest[:12]}-{split_path(path)[1][-60:]}"
             self._keep(name, there.data)
             log.warning("%s was written to while it was replaced; those bytes are kept as %s", path, name)
-        if there is not None:
-            discard(self.disk, folder, private)
+        return discard(self.disk, folder, private)
 
     # looking ---------------------------------------------------------------------------------------------------
 
     def snapshot(self, folder: Folder, name: str) -> Snapshot | None:
-        """A file of an opened folder; None where there is none that may be opened."""
+        """A file of an opened folder; None where nothing is, without a digest where it is no file that can be read."""
         try:
             return self.tree.read_in(folder, name, NotePath(name))
-        except (FileNotFoundError, VaultkeeperError):
+        except FileNotFoundError:
             return None
+        except VaultkeeperError:
+            return Snapshot(NotePath(name), b"", _GONE, "")
 
     def digest(self, folder: Folder, name: str) -> str | None:
-        """The digest of a file's bytes; None where there is none that may be opened."""
+        """The digest of a file's bytes; None where nothing is, empty where it is no file that can be read."""
         there = self.snapshot(folder, name)
         return there.digest if there is not None else None
 

@@ -6,10 +6,13 @@ import logging
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from vaultkeeper.core.errors import VaultkeeperError
 from vaultkeeper.core.note import NotePath, Snapshot, Stat
@@ -22,7 +25,7 @@ from vaultkeeper.store.held import HeldList
 from vaultkeeper.store.history import BatchFile, History, batch_id
 from vaultkeeper.store.records import BatchInfo, PastAction, read_open
 from vaultkeeper.store.steps import Steps
-from vaultkeeper.store.tree import Tree
+from vaultkeeper.store.tree import Tree, UnreadableError
 from vaultkeeper.store.undo import CAUSE, UndoResult, holds_of, take_back, undoable
 
 log = logging.getLogger(__name__)
@@ -127,7 +130,10 @@ class VaultFiles:
     def _new_id(self, now: datetime) -> str:
         """An id later than every other, also after the clock was set back: order is what undo goes by."""
         history = self._parts.history
-        last = self._last_id or max([*history.closed_ids()[-1:], *history.open_ids()[-1:]], default="")
+        last = self._last_id
+        if not last:
+            with suppress(UnreadableError):  # then only the clock says what is later
+                last = max([*history.closed_ids()[-1:], *history.open_ids()[-1:]], default="")
         random = secrets.token_hex(3)
         new = batch_id(now, random)
         if last and new[:_STAMP_LENGTH] <= last[:_STAMP_LENGTH]:
@@ -138,7 +144,12 @@ class VaultFiles:
     def recover(self) -> Recovery:
         """Finish or take back what killed processes left half done, and only that (K-23)."""
         written: dict[NotePath, str] = {}
-        ids = self._parts.history.open_ids()
+        try:
+            ids = self._parts.history.open_ids()
+        except UnreadableError as error:
+            log.warning("what was left half done cannot be finished yet: %s", error)
+            self._unclosed = True
+            return Recovery()
         self._unclosed = False
         for open_id in ids:
             try:
@@ -150,9 +161,16 @@ class VaultFiles:
 
     def _recover(self, open_id: str, written: dict[NotePath, str]) -> None:
         history = self._parts.history
-        found = read_open(history.read_open(open_id))
+        try:
+            found = read_open(history.read_open(open_id))
+        except (
+            msgspec.DecodeError
+        ) as error:  # it is whole, but of another version: kept as long as the others
+            log.warning("batch %s cannot be understood: %s", open_id, error)
+            BatchFile(history, open_id).close()
+            return
         if found is None:  # killed before anything was written down, so nothing was touched
-            BatchFile(history, open_id).drop()
+            BatchFile(history, open_id, made=True).drop()
             return
         if found.sealed is not None:
             self._parts.write_journal(found.sealed.entries, True)
@@ -173,8 +191,11 @@ class VaultFiles:
         batch.finish(only_if_missing=True)
 
     def has_open_batch(self) -> bool:
-        """Whether a batch waits for `recover`, or is being done right now."""
-        return bool(self._parts.history.open_ids())
+        """Whether a batch waits for `recover` or is being done right now, or it cannot be said that none does."""
+        try:
+            return bool(self._parts.history.open_ids())
+        except UnreadableError:
+            return True
 
     # history ---------------------------------------------------------------------------------------------------
 
@@ -278,6 +299,6 @@ _STAMP_LENGTH: Final = len("20261201T055000123")
 
 
 def _next_stamp(stamp: str) -> str:
-    """The stamp a millisecond later."""
-    moment = datetime.strptime(f"{stamp}000+0000", "%Y%m%dT%H%M%S%f%z") + timedelta(milliseconds=1)
-    return batch_id(moment, "")[: len(stamp)]
+    """A stamp that sorts right behind."""
+    digits = str(int(stamp.replace("T", "")) + 1).zfill(len(stamp) - 1)
+    return f"{digits[:8]}T{digits[8:]}"
