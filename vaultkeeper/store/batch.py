@@ -34,7 +34,7 @@ from vaultkeeper.store.records import (
 )
 from vaultkeeper.store.resolve import clear, resolve
 from vaultkeeper.store.steps import Steps
-from vaultkeeper.store.tree import LinkRefusedError, Tree, UnreadableError
+from vaultkeeper.store.tree import LinkRefusedError, Tree, UnreadableError, parts_of
 
 log = logging.getLogger(__name__)
 
@@ -189,7 +189,8 @@ class Batch:
         """Where the file will stand: the wanted place, or the next free number of it (K-22, K-25)."""
         if action.op != "create" and action.to in {None, action.path}:
             return action.path
-        wanted = action.to or action.path
+        wanted = action.path if action.to is None else action.to
+        parts_of(wanted)
         folder = split_path(wanted)[0]
         if folder not in group.names:
             group.names[folder] = self._names(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -59,7 +60,7 @@ class Tree:
         """
         here = self._root()
         try:
-            for name in _parts(path) if path else ():
+            for name in parts_of(path) if path else ():
                 inner = self._enter(here, name, path, make=make)
                 self.disk.close_folder(here)
                 here = inner
@@ -107,7 +108,7 @@ class Tree:
         """
         parent, name = split_path(path)
         try:
-            _parts(path)
+            parts_of(path)
             with self.folder(parent) as folder:
                 return self.read_in(folder, name, path)
         except (FileNotFoundError, NotADirectoryError):
@@ -155,6 +156,8 @@ class Tree:
             UnreadableError: the vault's root is gone.
         """
         parent, name = split_path(path)
+        if not is_inside(path):
+            return None
         try:
             with self.folder(parent) as folder:
                 there = self.disk.stat(folder, name)
@@ -163,13 +166,21 @@ class Tree:
         return Stat(there.st_size, there.st_mtime_ns) if stat.S_ISREG(there.st_mode) else None
 
 
-def _parts(path: str) -> list[str]:
+def is_inside(path: str) -> bool:
+    """Whether it is a vault-relative path: not absolute, not climbing, with nothing in it that no file name holds."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return not any(part in {"", ".", ".."} or "\0" in part for part in path.split("/"))
+
+
+def parts_of(path: str) -> list[str]:
     """The names of a vault-relative path.
 
     Raises:
-        UnreadableError: it is absolute, climbs, or holds what no file name holds; nothing was touched.
+        UnreadableError: it could lead out of the vault; nothing was touched.
     """
-    parts = path.split("/")
-    if any(part in {"", ".", ".."} or "\0" in part for part in parts):
+    if not is_inside(path):
         raise UnreadableError(path, "it is no path inside the vault")
-    return parts
+    return path.split("/")

@@ -25,7 +25,7 @@ from vaultkeeper.store.held import HeldList
 from vaultkeeper.store.history import BatchFile, History, batch_id
 from vaultkeeper.store.records import BatchInfo, PastAction, read_open
 from vaultkeeper.store.steps import Steps
-from vaultkeeper.store.tree import Tree, UnreadableError
+from vaultkeeper.store.tree import Tree, UnreadableError, parts_of
 from vaultkeeper.store.undo import CAUSE, UndoResult, holds_of, take_back, undoable
 
 log = logging.getLogger(__name__)
@@ -97,6 +97,7 @@ class VaultFiles:
         """Whether anything has that name, or it cannot be said that nothing has."""
         parent, name = split_path(path)
         try:
+            parts_of(path)
             with self._parts.tree.folder(parent) as folder:
                 self._parts.tree.disk.stat(folder, name)
         except (FileNotFoundError, NotADirectoryError):
