@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final
 
-from vaultkeeper.store.disk import Disk
+from vaultkeeper.core.slug import same_name_key
+from vaultkeeper.store.disk import Disk, Folder
 
 CALLS: Final = tuple(name for name in vars(Disk) if not name.startswith("_"))
 """All that the store can ask of a disk."""
@@ -212,3 +213,31 @@ def killed_in_child(work: Callable[[], object]) -> bool:
     if os.WEXITSTATUS(status) != 0:
         raise AssertionError("the child failed by itself")
     return False
+
+
+# another kind of disk ----------------------------------------------------------------------------------------------
+
+
+class BlindDisk(FaultyDisk):
+    """A disk that takes names for the same that differ by case or normalisation only, as on macOS and Windows."""
+
+    _NAMES: Final = {"link": (1, 2), "exchange": (1, 2), "rename_new": (1, 3), "replace": (1, 3)}
+    _NAMED: Final = frozenset(
+        {"open_folder", "make_folder", "stat", "target", "unlink", "set_times", "open_file"}
+    )
+
+    def heard(
+        self, name: str, real: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Make a call with the names as they stand on disk."""
+        found = list(args)
+        for at in self._NAMES.get(name, (1,) if name in self._NAMED else ()):
+            found[at] = self._standing(args[2] if at == 3 else args[0], args[at])
+        if name == "replace" and found[0].path == found[2].path and found[1] == found[3]:
+            found[3] = args[3]  # the same file: it gets the name as it is spelled
+        return super().heard(name, real, tuple(found), kwargs)
+
+    @staticmethod
+    def _standing(folder: Folder, name: str) -> str:
+        key = same_name_key(name)
+        return next((each for each in os.listdir(folder.path) if same_name_key(each) == key), name)

@@ -195,7 +195,11 @@ class Batch:
         if folder not in group.names:
             group.names[folder] = self._names(folder)
         taken = group.names[folder]
-        own = {split_path(action.path)[1]} if action.to and split_path(action.path)[0] == folder else set()
+        own: set[str] = set()
+        if action.op != "create" and split_path(action.path)[0] == folder:
+            name = split_path(action.path)[1]
+            alike = taken.get(same_name_key(name), set())
+            own = {name} if name in alike else alike  # a disk that is blind to case has it under another name
         place, number = wanted, 1
         while taken.get(same_name_key(split_path(place)[1]), own) - own:
             number += 1

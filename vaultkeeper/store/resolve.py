@@ -175,9 +175,8 @@ def _resolve_trash(steps: Steps, intent: Intent, scene: _Scene, *, ours: bool) -
 def _put_back(steps: Steps, intent: Intent, folder: Folder, old: Snapshot | None) -> None:
     """What was set aside gets its name again, or is kept where somebody else has taken that."""
     name = split_path(intent.path)[1]
-    if (
-        old is not None and old.digest and not old.data
-    ):  # the last resort of `place_new`, killed in the middle
+    # The last resort of `place_new`, killed in the middle.
+    if old is not None and old.digest and not old.data:
         steps.disk.replace(folder, intent.aside, folder, name)
         return
     with suppress(FileExistsError):
@@ -217,11 +216,25 @@ def _resolve_move(steps: Steps, intent: Intent, scene: _Scene, *, ours: bool) ->
         _drop_temp(steps, intent, scene)
         return False
     _drop_temp(steps, intent, scene)
+    if _is_one_file(steps, intent, scene):
+        return ours and _is_spelled_as_wanted(steps, intent, scene)
     if ours and _is_our_copy(intent, scene.new):
         _take_new_away(steps, intent, scene)
         return False
     # Renamed, and somebody made a new file in the old place since.
     return ours and not intent.rewrites and scene.new is not None and scene.old.digest != intent.before
+
+
+def _is_one_file(steps: Steps, intent: Intent, scene: _Scene) -> bool:
+    """Whether the disk takes both names for one, so that whatever stands there is no copy."""
+    if scene.old_folder is None or scene.new_folder is None:
+        return False
+    old_name, new_name = split_path(intent.path)[1], split_path(intent.to)[1]
+    return steps.is_one_file((scene.old_folder, old_name), (scene.new_folder, new_name))
+
+
+def _is_spelled_as_wanted(steps: Steps, intent: Intent, scene: _Scene) -> bool:
+    return scene.new_folder is not None and split_path(intent.to)[1] in steps.disk.names(scene.new_folder)
 
 
 def _is_our_copy(intent: Intent, new: Snapshot | None) -> bool:

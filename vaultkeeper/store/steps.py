@@ -161,13 +161,17 @@ class Steps:
 
     def _is_same_file(self, intent: Intent, source: tuple[Folder, str], target: tuple[Folder, str]) -> bool:
         """Whether the disk takes both names for one; it renames all the same."""
-        if not changes_case_only(intent):
+        if not changes_case_only(intent) or not self.is_one_file(source, target):
             return False
+        return self.disk.stat(*source).st_nlink == 1
+
+    def is_one_file(self, source: tuple[Folder, str], target: tuple[Folder, str]) -> bool:
+        """Whether both names lead to the same file."""
         try:
             one, other = self.disk.stat(*source), self.disk.stat(*target)
         except FileNotFoundError:
             return False
-        return (one.st_dev, one.st_ino, one.st_nlink) == (other.st_dev, other.st_ino, 1)
+        return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
     def _move(self, intent: Intent, data: bytes) -> Stat:
         with self.source(intent) as source, self.target(intent) as target:
