@@ -20,6 +20,8 @@ LINES = st.sampled_from(
             "## 来源与依据",
             "## Mine",
             "## A ##",
+            "# #",
+            "## ##",
             "### Deep",
             "##x",
             "Under",

@@ -42,11 +42,16 @@ at. They would make two keepers
 answer each other's pages (K-7) and a rebuild give other bytes (K-1); `check` tells them."""
 
 
+def lasting(health: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings that the page tells: all but the passing ones; sorted, doubles kept out."""
+    return tuple(sorted({finding for finding in health if finding.code not in PASSING}))
+
+
 def health_blocks(
     entries: Mapping[NotePath, Entry], lines: EntryLines, health: Sequence[Finding], language: Language
 ) -> list[str]:
     """The page's Markdown blocks, errors first; one that says so when nothing is wrong."""
-    told = sorted((finding for finding in set(health) if finding.code not in PASSING), key=_code_first)
+    told = sorted(lasting(health), key=_code_first)
     blocks: list[str] = []
     room = HEALTH_LINES
     for severity, title in (("error", words.ERRORS), ("warning", words.WARNINGS)):

@@ -203,6 +203,7 @@ def _reworded(lines: str, title: str) -> str:
         lines[: match.start("blanks")]
         + (match["blanks"] or " ")
         + " ".join((_escaped(title), *comments))
+        + (" " if closing.startswith("#") else "")  # closing marks of an empty heading: nothing parted them
         + closing
     )
 

@@ -11,6 +11,7 @@ from vaultkeeper.core.catalog import Catalog, link_key
 from vaultkeeper.core.errors import VaultkeeperError
 from vaultkeeper.core.finding import Finding, found
 from vaultkeeper.core.note import Entry, NotePath
+from vaultkeeper.core.page_health import lasting
 from vaultkeeper.core.page_lines import LineCache, Row, renew_rows, rows_of
 from vaultkeeper.core.page_text import BEGIN, END, MarkersDamagedError, Spliced, resplice, splice
 from vaultkeeper.core.pages import HEALTH_KEY, Page, page_keys, render_pages, surplus
@@ -43,7 +44,7 @@ class PagesStep:
 
     def actions(self, health: Sequence[Finding], *, ignore_holds: bool = False) -> list[Action]:
         """What brings the pages up to date; afterwards nothing is stale unless an action is not done."""
-        shown = tuple(health)
+        shown = lasting(health)
         if self._only_restored():
             self.accept(shown)
             return []
@@ -104,7 +105,7 @@ class PagesStep:
         """The pages stand as a person wants them now; they follow the notes again once one of those changes."""
         self.all_stale = False
         self.census.touched.clear()
-        self._health = tuple(health)
+        self._health = lasting(health)
         self._doubled = frozenset(self.census.catalog.duplicates())
 
     def stale_again(self, path: NotePath) -> None:

@@ -229,6 +229,7 @@ def _undo(desk: Desk, args: Args) -> Result:
     if args.get("dry_run"):
         return reading.undo_preview(keeper, str(batch) if batch else None)
     bases = {entry.record.id: entry.before for entry in keeper.catalog if entry.record is not None}
+    knows_all = not keeper.census.touched  # else the pages have to follow the notes all the same
     result = keeper.tools.files.undo(str(batch) if batch else None)
     paths = {receipt.action.path for receipt in result.receipts} | {
         receipt.path for receipt in result.receipts
@@ -237,7 +238,7 @@ def _undo(desk: Desk, args: Args) -> Result:
     keeper.census.rebase(paths, bases)
     if result.pages_behind:
         keeper.settle((), cause="undo")
-    else:
+    elif knows_all:
         keeper.pages.accept(keeper.findings())
     return {
         "vault": str(keeper.tools.root),
