@@ -10,8 +10,8 @@ from pathlib import Path
 
 from vaultkeeper.core.action import Action, JournalLine, Op
 from vaultkeeper.core.note import NotePath, digest_of
-from vaultkeeper.store.batch import Receipt
 from vaultkeeper.store.disk import Disk
+from vaultkeeper.store.prepare import Receipt
 from vaultkeeper.store.vault import VaultFiles
 
 NOW = datetime(2026, 12, 1, 5, 50, tzinfo=UTC)

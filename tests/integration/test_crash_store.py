@@ -32,8 +32,8 @@ from tests.faults import (
 )
 from vaultkeeper.core.action import Action, JournalLine, Op
 from vaultkeeper.core.note import NotePath, digest_of
-from vaultkeeper.store.batch import Receipt
 from vaultkeeper.store.journal import Journal
+from vaultkeeper.store.prepare import Receipt
 from vaultkeeper.store.undo import NothingToUndoError
 from vaultkeeper.store.vault import VaultFiles
 

@@ -15,7 +15,7 @@ from tests.faults import FaultyDisk, fail_at, refuse
 from tests.shelf import NOW, OLD_NS, Shelf, act
 from vaultkeeper.core.action import Action, JournalLine, Op
 from vaultkeeper.core.note import NotePath, Stat, digest_of
-from vaultkeeper.store import batch as batch_module
+from vaultkeeper.store import prepare
 from vaultkeeper.store.history import ImageLostError
 from vaultkeeper.store.records import (
     HEADER,
@@ -416,7 +416,7 @@ def test_a_journal_that_cannot_be_written_gets_its_lines_later(shelf: Shelf) -> 
             raise OSError(errno.ENOSPC, "full")
         write(entries, only_if_missing)  # type: ignore[arg-type]
 
-    files._parts = batch_module.Parts(  # the journal is given when the store is built
+    files._parts = prepare.Parts(  # the journal is given when the store is built
         files._parts.tree, files._parts.history, files._parts.steps, refusing, files._parts.clock
     )
     batch = files.begin(cause="test")
@@ -433,12 +433,12 @@ def test_a_journal_that_cannot_be_written_gets_its_lines_later(shelf: Shelf) -> 
 
 @pytest.mark.rule("K-34", "K-50")
 def test_long_batches_are_written_down_in_groups(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_module, "_GROUP_ACTIONS", 3)
+    monkeypatch.setattr(prepare, "_GROUP_ACTIONS", 3)
     actions = [act("create", f"c/{n}.md", None, b"%d" % n) for n in range(8)]
     disk = FaultyDisk(sync=False)
     assert {receipt.state for receipt in shelf.apply(*actions, disk=disk)} == {"done"}
     assert disk.calls.count("sync_file") == 8 + 3 + 1, "one for each file, group and record"
-    monkeypatch.setattr(batch_module, "_GROUP_BYTES", 1)
+    monkeypatch.setattr(prepare, "_GROUP_BYTES", 1)
     shelf.apply(*(act("trash", f"c/{n}.md", b"%d" % n) for n in range(3)))
     (info,) = shelf.files().batches(1)
     assert len(info.actions) == 3

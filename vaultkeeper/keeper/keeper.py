@@ -21,7 +21,8 @@ from vaultkeeper.keeper.late_save import late_save_candidates
 from vaultkeeper.keeper.pages_step import PagesStep
 from vaultkeeper.keeper.tools import Tools
 from vaultkeeper.keeper.wars import Wars
-from vaultkeeper.store.batch import Batch, Receipt
+from vaultkeeper.store.batch import Batch
+from vaultkeeper.store.prepare import Receipt
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from vaultkeeper.core.pages import HEALTH_KEY, Page, page_keys, render_pages, su
 from vaultkeeper.core.text import NotTextError, decode, encode
 from vaultkeeper.keeper.census import Census
 from vaultkeeper.keeper.tools import Tools
-from vaultkeeper.store.batch import Receipt
+from vaultkeeper.store.prepare import Receipt
 
 
 class PagesStep:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 from vaultkeeper.core.action import Action, JournalLine
 from vaultkeeper.core.errors import ChangedMeanwhileError, VaultkeeperError
-from vaultkeeper.core.note import NotePath, Snapshot, Stat, digest_of
-from vaultkeeper.core.slug import numbered, same_name_key, split_path
-from vaultkeeper.store.atomic import temp_name
+from vaultkeeper.core.note import Snapshot, Stat
 from vaultkeeper.store.history import BatchFile, History
+from vaultkeeper.store.prepare import Group, Prepared, Receipt, Wish, prepare, words_of
 from vaultkeeper.store.records import (
     HEADER,
     IMAGE,
@@ -34,41 +33,12 @@ from vaultkeeper.store.records import (
 )
 from vaultkeeper.store.resolve import clear, resolve
 from vaultkeeper.store.steps import Steps
-from vaultkeeper.store.tree import LinkRefusedError, Tree, UnreadableError, parts_of
+from vaultkeeper.store.tree import Tree
 
 log = logging.getLogger(__name__)
 
 WriteJournal = Callable[[Sequence[Mapping[str, str]], bool], None]
 """Appends lines to the vault's journal; with True only those that are not in it."""
-
-_GROUP_ACTIONS: Final = 500
-_GROUP_BYTES: Final = 16_000_000
-"""What is written down at once: enough to flush seldom, little enough to hold in memory."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    """What became of one action."""
-
-    action: Action
-    state: Literal["done", "changed", "failed"]
-    """changed: somebody else wrote; nothing was done, plan again. failed: see `reason`."""
-    path: NotePath
-    """Where the file stands now, or stood where it was taken away."""
-    digest: str | None = None
-    stat: Stat | None = None
-    reason: str = ""
-    taken: bool = False
-    """Whether the wanted place was occupied, so that the next free number was taken (K-22)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """An action, with what the file gets besides its bytes."""
-
-    action: Action
-    mode: int | None = None
-    mtime_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,31 +50,6 @@ class Parts:
     steps: Steps
     write_journal: WriteJournal
     clock: Callable[[], datetime]
-
-
-@dataclass(slots=True)
-class _Prepared:
-    wish: Wish
-    intent: Intent
-    image: bytes | None
-    taken: bool
-
-
-@dataclass(slots=True)
-class _Group:
-    """Actions that do not depend on one another, so that all can be written down before the first is done."""
-
-    items: list[_Prepared | Receipt] = field(default_factory=list)
-    places: set[str] = field(default_factory=set)
-    """Keys of all names that the actions use."""
-    names: dict[str, dict[str, set[str]]] = field(default_factory=dict)
-    """Names by key in the folders where something will stand."""
-    size: int = 0
-
-    def concerns(self, action: Action) -> bool:
-        """Whether the action can only be prepared when these are done."""
-        places = {same_name_key(action.path), same_name_key(action.to or action.path)}
-        return len(self.items) >= _GROUP_ACTIONS or self.size >= _GROUP_BYTES or bool(places & self.places)
 
 
 class Batch:
@@ -150,119 +95,35 @@ class Batch:
         """Have lines in the journal that no action stands for."""
         self._recorded += lines
 
-    # preparing -------------------------------------------------------------------------------------------------
-
     def fulfil(self, wishes: Sequence[Wish]) -> list[Receipt]:
         """`apply` for actions that also say which mode bits and which time a file gets."""
         receipts: list[Receipt] = []
-        group = _Group()
+        group = Group()
         for wish in wishes:
             if group.concerns(wish.action):
                 receipts += self._carry_out(group)
-                group = _Group()
-            group.items.append(self._prepare(wish, group))
+                group = Group()
+            item = prepare(self._parts.tree, wish, self._number, group)
+            self._number += isinstance(item, Prepared)
+            group.items.append(item)
         return receipts + self._carry_out(group)
-
-    def _prepare(self, wish: Wish, group: _Group) -> _Prepared | Receipt:
-        action = wish.action
-        try:
-            before = self._parts.tree.read(action.path)
-            if (before.digest if before is not None else None) != action.expects:
-                return Receipt(action=action, state="changed", path=action.path)
-            self._refuse(wish, before)
-            target = self._free_place(action, group)
-            return self._prepared(wish, before, target, group)
-        except (LinkRefusedError, UnreadableError) as error:
-            return Receipt(action=action, state="failed", path=action.path, reason=error.reason)
-        except UnicodeEncodeError:
-            reason = "its name is not valid Unicode; rename it"
-            return Receipt(action=action, state="failed", path=action.path, reason=reason)
-        except OSError as error:
-            return Receipt(action=action, state="failed", path=action.path, reason=_words(error))
-
-    def _refuse(self, wish: Wish, before: Snapshot | None) -> None:
-        """K-28: a file that its owner made read-only is not written."""
-        if before is not None and wish.action.data is not None and not before.mode & 0o222:
-            raise UnreadableError(before.path, "it is read-only")
-
-    def _free_place(self, action: Action, group: _Group) -> NotePath:
-        """Where the file will stand: the wanted place, or the next free number of it (K-22, K-25)."""
-        if action.op != "create" and action.to in {None, action.path}:
-            return action.path
-        wanted = action.path if action.to is None else action.to
-        parts_of(wanted)
-        folder = split_path(wanted)[0]
-        if folder not in group.names:
-            group.names[folder] = self._names(folder)
-        taken = group.names[folder]
-        own: set[str] = set()
-        if action.op != "create" and split_path(action.path)[0] == folder:
-            name = split_path(action.path)[1]
-            alike = taken.get(same_name_key(name), set())
-            own = {name} if name in alike else alike  # a disk that is blind to case has it under another name
-        place, number = wanted, 1
-        while taken.get(same_name_key(split_path(place)[1]), own) - own:
-            number += 1
-            place = NotePath(numbered(wanted, number))
-        return place
-
-    def _names(self, folder: str) -> dict[str, set[str]]:
-        tree, names = self._parts.tree, dict[str, set[str]]()
-        with suppress(FileNotFoundError), tree.folder(folder) as opened:
-            for name in tree.disk.names(opened):
-                names.setdefault(same_name_key(name), set()).add(name)
-        return names
-
-    def _prepared(self, wish: Wish, before: Snapshot | None, target: NotePath, group: _Group) -> _Prepared:
-        action = wish.action
-        kept = before.digest if before is not None else None
-        data_digest = digest_of(action.data) if action.data is not None else kept
-        intent = Intent(
-            number=self._number,
-            op=action.op,
-            path=target if before is None else action.path,
-            to=target,
-            wanted=action.to,
-            before=kept,
-            after=None if action.op == "trash" else data_digest,
-            temp=temp_name(),
-            aside=temp_name(),
-            image=-1,
-            size=before.stat.size if before is not None else 0,
-            mode=before.mode if before is not None else None,
-            mtime_ns=before.stat.mtime_ns if before is not None else None,
-            new_mode=wish.mode if wish.mode is not None else before.mode if before is not None else None,
-            new_mtime_ns=wish.mtime_ns if wish.mtime_ns is not None else _pure(action, before),
-            rule=action.rule,
-            reason=action.reason,
-            lines=action.journal,
-        )
-        target.encode(), action.path.encode()
-        self._number += 1
-        group.places |= {same_name_key(action.path), same_name_key(target)}
-        folder, name = split_path(target)
-        if folder in group.names:
-            group.names[folder].setdefault(same_name_key(name), set()).add(name)
-        image = before.data if before is not None else None
-        group.size += len(image or b"") + len(action.data or b"")
-        return _Prepared(wish, intent, image, taken=target != (action.to or action.path))
 
     # doing -----------------------------------------------------------------------------------------------------
 
-    def _carry_out(self, group: _Group) -> list[Receipt]:
-        prepared = [item for item in group.items if isinstance(item, _Prepared)]
+    def _carry_out(self, group: Group) -> list[Receipt]:
+        prepared = [item for item in group.items if isinstance(item, Prepared)]
         if not prepared:
             return [item for item in group.items if isinstance(item, Receipt)]
         try:
             self._write_down(prepared)
         except OSError as error:  # nothing is touched that is not written down
-            reason = f"the history cannot be written: {_words(error)}"
-            return [_failed(item, reason) if isinstance(item, _Prepared) else item for item in group.items]
-        receipts = [self._do(item) if isinstance(item, _Prepared) else item for item in group.items]
+            reason = f"the history cannot be written: {words_of(error)}"
+            return [_failed(item, reason) if isinstance(item, Prepared) else item for item in group.items]
+        receipts = [self._do(item) if isinstance(item, Prepared) else item for item in group.items]
         self._open |= self._parts.steps.settle()
         return receipts
 
-    def _write_down(self, prepared: Sequence[_Prepared]) -> None:
+    def _write_down(self, prepared: Sequence[Prepared]) -> None:
         chunks = [] if self._begun else [frame(HEADER, packed(self._info))]
         at = self._file.end + sum(map(len, chunks))
         for item in prepared:
@@ -281,18 +142,18 @@ class Batch:
     def _progress(self, settled: int, intents: Sequence[Intent] = ()) -> bytes:
         return frame(INTENTS, packed(Intents(tuple(sorted(self._done)), settled, tuple(intents))))
 
-    def _do(self, item: _Prepared) -> Receipt:
+    def _do(self, item: Prepared) -> Receipt:
         intent = item.intent
         try:
             stat = self._parts.steps.do(intent, item.wish.action.data)
         except ChangedMeanwhileError:
             return self._half_done(item, "")
         except (OSError, VaultkeeperError) as error:
-            return self._half_done(item, _words(error))
+            return self._half_done(item, words_of(error))
         self._done.add(intent.number)
         return _done(item, intent.after, stat if intent.after is not None else None)
 
-    def _half_done(self, item: _Prepared, reason: str) -> Receipt:
+    def _half_done(self, item: Prepared, reason: str) -> Receipt:
         intent = item.intent
         if not self._resolve(intent, ours=bool(reason)):
             state: Literal["changed", "failed"] = "failed" if reason else "changed"
@@ -373,11 +234,6 @@ class Batch:
         return True
 
 
-def _pure(action: Action, before: Snapshot | None) -> int | None:
-    """K-22: the time of a file that only moves survives, however it is moved."""
-    return before.stat.mtime_ns if before is not None and action.data is None else None
-
-
 def _sayable(intent: Intent) -> Intent:
     """The intent with text that UTF-8 has a form for: titles may hold half a surrogate pair, written as an escape."""
     try:
@@ -398,16 +254,10 @@ def _clean_text(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _done(item: _Prepared, digest: str | None, stat: Stat | None) -> Receipt:
+def _done(item: Prepared, digest: str | None, stat: Stat | None) -> Receipt:
     action, path = item.wish.action, item.intent.to
     return Receipt(action=action, state="done", path=path, digest=digest, stat=stat, taken=item.taken)
 
 
-def _failed(item: _Prepared, reason: str) -> Receipt:
+def _failed(item: Prepared, reason: str) -> Receipt:
     return Receipt(action=item.wish.action, state="failed", path=item.intent.path, reason=reason)
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, LinkRefusedError | UnreadableError):
-        return error.reason
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -10,9 +10,10 @@ from typing import Final
 from vaultkeeper.core.action import Action, JournalLine, Op
 from vaultkeeper.core.errors import UserError, VaultkeeperError
 from vaultkeeper.core.note import NotePath, Snapshot
-from vaultkeeper.store.batch import Batch, Parts, Receipt, Wish
+from vaultkeeper.store.batch import Batch, Parts
 from vaultkeeper.store.held import Hold
 from vaultkeeper.store.history import History
+from vaultkeeper.store.prepare import Receipt, Wish
 from vaultkeeper.store.records import BatchInfo, DoneAction, Intent
 
 RULE: Final = "K-50"
