@@ -16,6 +16,7 @@ from tests.shelf import NOW, OLD_NS, Shelf, act
 from vaultkeeper.core.action import Action, JournalLine, Op
 from vaultkeeper.core.note import NotePath, Stat, digest_of
 from vaultkeeper.store import prepare
+from vaultkeeper.store.batch import Parts
 from vaultkeeper.store.history import ImageLostError
 from vaultkeeper.store.records import (
     HEADER,
@@ -416,7 +417,7 @@ def test_a_journal_that_cannot_be_written_gets_its_lines_later(shelf: Shelf) -> 
             raise OSError(errno.ENOSPC, "full")
         write(entries, only_if_missing)  # type: ignore[arg-type]
 
-    files._parts = prepare.Parts(  # the journal is given when the store is built
+    files._parts = Parts(  # the journal is given when the store is built
         files._parts.tree, files._parts.history, files._parts.steps, refusing, files._parts.clock
     )
     batch = files.begin(cause="test")
