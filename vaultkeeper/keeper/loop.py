@@ -19,8 +19,8 @@ from vaultkeeper.keeper.keeper import Keeper, Outcome
 from vaultkeeper.keeper.memory import give_back
 from vaultkeeper.keeper.reading import findings_json
 from vaultkeeper.keeper.requests import Desk, Result, handle
-from vaultkeeper.watch.observer import Change, Watcher
-from vaultkeeper.watch.probe import Probe
+from vaultkeeper.keeper.sight import Sight
+from vaultkeeper.watch.observer import Change
 from vaultkeeper.watch.quiet import QuietTimer
 
 log = logging.getLogger(__name__)
@@ -63,8 +63,7 @@ class Loop:
         self._queue: queue.SimpleQueue[Change | _Asked | _Stop] = queue.SimpleQueue()
         self._quiet = QuietTimer()
         self._last_touch: dict[str, float] = {}
-        self._watcher: Watcher | None = None
-        self._probe: Probe | None = None
+        self._sight = Sight(keeper.tools, self._queue.put)
         self._timers: dict[str, float] = {}
         self._retry = RETRY_FIRST
         self._away = False
@@ -109,7 +108,7 @@ class Loop:
             self._end()
 
     def _begin(self) -> None:
-        self._watch_anew()
+        self._sight.begin_anew()
         self._rescan(first=True)
         self._start_probe()
 
@@ -141,7 +140,7 @@ class Loop:
         return True
 
     def _take(self, change: Change, changed: set[NotePath]) -> None:
-        if self._probe is not None and self._probe.seen(change.path):
+        if self._sight.is_probe(change):
             self._timers.pop("probe", None)
             if self.state == "degraded":
                 self._say("watching", "")
@@ -156,7 +155,7 @@ class Loop:
         elif change.kind == "folder":
             changed |= self._below(change.path, change.at)
         elif change.kind == "overflow":
-            self._watch_anew()  # watchdog rebuilds its watches and tells nothing of what it missed
+            self._sight.begin_anew()  # watchdog rebuilds its watches and tells nothing of what it missed
             self._timers["rescan"] = time.monotonic()
         else:
             self._go_away("the vault's folder is gone")
@@ -307,7 +306,7 @@ class Loop:
             self._quiet.ask(path, grace if path in self._last_touch else 0.0)
         if first and not self.paused:
             self._after(self.keeper.settle(paths, cause="watch"), {})
-            self._say("watching", self._how())
+            self._say("watching", self._sight.how())
         elif not first:
             self.keeper.tools.files.clean_up(NotePath(self.keeper.tools.fmt.private))
             self._start_probe()
@@ -321,34 +320,16 @@ class Loop:
     def _come_back(self) -> None:
         """The vault is there again: events are watched anew, since the old watches may be of another folder."""
         self._away = False
-        self._watch_anew()
-        self._say("watching", self._how() or "the vault is back")
-
-    def _watch_anew(self) -> None:
-        if self._watcher is not None:
-            self._watcher.stop()
-        tools = self.keeper.tools
-        self._watcher = Watcher(tools.root, tools.rules, self._queue.put, polling=tools.polling)
-        self._watcher.start()
-
-    def _how(self) -> str:
-        """What a person should know of how the vault is watched; empty when by events."""
-        if self._watcher is None or self._watcher.mode == "events":
-            return ""
-        return self._watcher.reason or "polling"
+        self._sight.begin_anew()
+        self._say("watching", self._sight.how() or "the vault is back")
 
     def _start_probe(self) -> None:
         """K-33: prove that events arrive."""
-        tools = self.keeper.tools
-        if self._watcher is None or self._watcher.mode == "polling" or self._away:
-            return
-        self._probe = Probe(tools.root, tools.fmt.private)
-        self._watcher.probe = self._probe
-        reason = self._probe.start()
-        if reason:
-            self._say("degraded", reason)
-            return
-        self._timers["probe"] = time.monotonic() + PROBE_WAIT
+        trouble = None if self._away else self._sight.probe()
+        if trouble:
+            self._say("degraded", trouble)
+        elif trouble is not None:
+            self._timers["probe"] = time.monotonic() + PROBE_WAIT
 
     def _probe_missed(self) -> None:
         self._say("degraded", "file events do not arrive; the vault is walked instead")
@@ -377,7 +358,7 @@ class Loop:
 
     def _pause(self, pause: bool) -> Result:
         self.paused = pause
-        self._say("paused" if pause else "watching", "" if pause else self._how())
+        self._say("paused" if pause else "watching", "" if pause else self._sight.how())
         if not pause:
             for path in self.keeper.census.unsettled():
                 self._quiet.ask(path, 0.0)
@@ -392,8 +373,7 @@ class Loop:
         self.publish({**event, "vault": str(self.keeper.tools.root), "at": at.isoformat(timespec="seconds")})
 
     def _end(self) -> None:
-        if self._watcher is not None:
-            self._watcher.stop()
+        self._sight.end()
         if not self._away:
             session.save(self.keeper)
             if not self.paused:
