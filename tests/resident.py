@@ -113,16 +113,20 @@ class Resident:
 
     def hear_until_killed(self, hook: Hook) -> bool:
         """Work on a disk that ends the process at a call; gives whether it did."""
-        self.start()
-        number = len(self.disk.calls)
-        self.disk.before = lambda n, name, args: hook(n - number, name, args)
         try:
-            self.hear()
+            self.hear_interrupted(hook)
         except Killed:
             self.crash()
             return True
-        self.disk.before = None
         return False
+
+    def hear_interrupted(self, hook: Hook) -> None:
+        """Work on a disk with that hook, which counts calls from now on."""
+        self.start()
+        number = len(self.disk.calls)
+        self.disk.before = lambda n, name, args: hook(n - number, name, args)
+        self.hear()
+        self.disk.before = None
 
     def forget(self) -> None:
         """The process ends and its cache is deleted."""

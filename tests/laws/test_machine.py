@@ -6,17 +6,19 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.faults import die_at
+from tests.faults import Hook, die_at
 from tests.resident import Resident, seen
 from vaultkeeper.core.catalog import Catalog
 from vaultkeeper.core.errors import UserError
+from vaultkeeper.core.note import NotePath
 from vaultkeeper.keeper import session
 from vaultkeeper.keeper.census import Census
 
@@ -32,6 +34,16 @@ LIVES = int(os.environ.get("LIVES", "25"))
 """How many lives are lived; more at night."""
 
 
+def once_at(at: int, act: Callable[[], object]) -> Hook:
+    """Do something before the disk's call of that number."""
+
+    def hook(number: int, _name: str, _args: object) -> None:
+        if number == at:
+            act()
+
+    return hook
+
+
 class Life(RuleBasedStateMachine):
     """The files of the vault are the model: what a person typed and did not delete must be in them."""
 
@@ -41,6 +53,8 @@ class Life(RuleBasedStateMachine):
         self.vault = Resident(self.base)
         self.vault.init()
         self.made = set(self.vault.files())
+        self.undone = False
+        """Whether pages may stand as an undo restored them, so not as the notes would have them."""
         self.typed: set[bytes] = set()
         self.forgiven: set[bytes] = set()
         """Words that stood where an editor saved over them late: they are in the history."""
@@ -59,6 +73,15 @@ class Life(RuleBasedStateMachine):
         finally:
             self.vault.crash()
             shutil.rmtree(self.base, ignore_errors=True)
+
+    @initialize(count=st.integers(0, 5), data=st.data())
+    def a_vault_in_use(self, count: int, data: st.DataObject) -> None:
+        """Some memories that need nothing, with links between them."""
+        for stem in STEMS[:count]:
+            kind, folder = data.draw(st.sampled_from([("task", "Tasks"), ("knowledge", "Knowledge")]))
+            if not (self.vault.root / folder / f"{stem}.md").exists():
+                self.person_writes_a_note(folder, stem, kind, "active", 0, data.draw(stems))
+        self.keeper_hears_all()
 
     # the person ------------------------------------------------------------------------------------------------
 
@@ -169,6 +192,26 @@ class Life(RuleBasedStateMachine):
         self.open = (path, data)
         note(f"saved open {path}")
 
+    @rule(number=picks, status=st.sampled_from(["archived", "active", "pending"]), renames=st.booleans())
+    def person_saves_late(self, number: int, status: str, renames: bool) -> None:
+        """The keeper moves a note that is open in an editor, and the editor saves it where it was."""
+        self.person_opens_a_note(number)
+        if self.open is None:
+            return
+        path, data = self.open
+        if not (self.vault.root / path).exists():
+            return
+        self._save(path, re.sub(rb"(?m)^status:.*?(?=\r?$)", f"status: {status}".encode(), data, count=1))
+        self._acts()
+        self.keeper_hears_all()
+        self.person_saves_what_is_open(renames)
+
+    def _is_left_alone(self, path: str) -> bool:
+        """Whether the keeper may not touch the note (K-14, LT-26 …), so that its place means nothing."""
+        assert self.vault.keeper is not None
+        parsed = self.vault.keeper.census.look(NotePath(path))
+        return parsed is None or bool(parsed.frozen)
+
     def _lose(self, file: Path) -> None:
         """What stands in a file is not typed anywhere else, and goes with it by the person's own hand."""
         gone = set(WORD.findall(file.read_bytes()))
@@ -213,6 +256,32 @@ class Life(RuleBasedStateMachine):
         (self.vault.root / target).parent.mkdir(parents=True, exist_ok=True)
         (self.vault.root / path).rename(self.vault.root / target)
         note(f"moved {path} to {target}")
+
+    @precondition(lambda self: self.still)
+    @rule(number=picks)
+    def person_drags_into_the_archive(self, number: int) -> None:
+        """K-35: that makes the note archived, whether the keeper was there to see it or not."""
+        path = self._pick(number)
+        if path is None or self.vault.keeper is None:
+            return
+        entry = self.vault.keeper.catalog.get(NotePath(path))
+        target = f"Archive/dragged {self.count}.md"
+        if entry is None or entry.record is None or entry.unsettled or (self.vault.root / target).exists():
+            return
+        if self._is_left_alone(path) or len(self.vault.keeper.catalog.holders(entry.record.id)) > 1:
+            return
+        self._acts()
+        if number % 2:
+            self.vault.stop()
+        (self.vault.root / "Archive").mkdir(exist_ok=True)
+        (self.vault.root / path).rename(self.vault.root / target)
+        note(f"dragged {path} to {target}")
+        self.keeper_hears_all()
+        assert self.vault.keeper is not None
+        after = self.vault.keeper.catalog.get(NotePath(target))
+        assert after is not None
+        assert after.record is not None
+        assert after.record.status in {"archived", "superseded"}
 
     @rule(number=picks, folder=folders, stem=stems)
     def person_copies(self, number: int, folder: str, stem: str) -> None:
@@ -313,6 +382,18 @@ class Life(RuleBasedStateMachine):
         self.vault.tick()
         self.still = not self.vault.hear_until_killed(die_at(at))
 
+    @rule(at=st.integers(1, 80), number=picks, what=st.sampled_from(["types", "moves", "deletes"]))
+    def person_acts_while_the_keeper_works(self, at: int, number: int, what: str) -> None:
+        """At one call to the disk, the keeper is halted and a person does something."""
+        self.vault.tick()
+        acts = {
+            "types": lambda: self.person_types(number),
+            "moves": lambda: self.person_moves(number, "Reading", None),
+            "deletes": lambda: self.person_deletes(number),
+        }
+        self.vault.hear_interrupted(once_at(at, acts[what]))
+        self.still = False
+
     @rule()
     def catalog_is_deleted(self) -> None:
         self.vault.forget()
@@ -325,7 +406,7 @@ class Life(RuleBasedStateMachine):
             self.vault.ask("undo")
         except UserError:
             return
-        self.still = False
+        self.still, self.undone = False, True
         note("undone")
 
     # what holds ------------------------------------------------------------------------------------------------
@@ -353,6 +434,8 @@ class Life(RuleBasedStateMachine):
             if ".vaultkeeper" in path and not path.startswith(".dsh")
         ]
         before = vault.files()
+        if not self.undone:
+            assert keeper.pages.preview(keeper.catalog, keeper.findings()) == []
         assert keeper.settle(session.refresh(keeper, None), cause="watch").actions == []
         again = vault.ask("tidy")
         assert again["actions"] == [], again["actions"]
