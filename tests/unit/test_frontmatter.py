@@ -587,3 +587,18 @@ def test_words_are_split_at_commas_and_at_blanks_only_where_there_is_none(
     text: str, words: list[str]
 ) -> None:
     assert split_words(text) == words
+
+
+@pytest.mark.rule("K-13", "K-14", "K-18")
+@pytest.mark.parametrize("tags", ["tags: #a #b", 'type: "task"', "tags: [a]\nmine: it's", 'source: say "so"'])
+def test_a_quote_that_is_never_closed_costs_no_other_key(tags: str) -> None:
+    """However the quotes of later lines pair up with it, nothing below is taken for its words."""
+    front = read(f'---\nid: x\ntitle: "The thing\nstatus: active\n{tags}\n---\nbody\n')
+    assert front.state == "quarantined"
+    assert front.values["status"] == "active"
+    assert [(finding.line, finding.code) for finding in front.findings] == [(3, "frontmatter-unreadable")]
+
+
+def test_a_quote_that_is_closed_on_a_later_line_is_a_text() -> None:
+    front = read('---\ntitle: "The\nthing"\nstatus: active\n---\nbody\n')
+    assert front.values == {"title": "The thing", "status": "active"}

@@ -46,11 +46,12 @@ def read_block(block: str, known: Mapping[str, str]) -> Block:
     plain = read_plain(block)
     if plain is not None:
         return Block(plain, block)
+    chunks = chunks_of(block[:-1].split("\n"))
     try:
         pairs = read_pairs(block)
     except YamlError as error:
-        return _recovered(block, chunks_of(block[:-1].split("\n")), known, error)
-    return _with_silent_slips(Block(pairs, block), chunks_of(block[:-1].split("\n")), known)
+        return _recovered(block, chunks, known, error)
+    return _with_silent_slips(Block(pairs, block), chunks, known)
 
 
 def _with_silent_slips(whole: Block, chunks: list[Chunk], known: Mapping[str, str]) -> Block:
@@ -98,7 +99,7 @@ def _recovered(block: str, chunks: list[Chunk], known: Mapping[str, str], error:
         if failures > _MAX_BROKEN:
             break
     else:
-        whole = _whole(found.slips, texts)
+        whole = _whole(found.slips, texts, chunks, known)
         if whole is not None:
             return whole
     hopeless = failures > 0 and not any(canonical(pair.key, known) for pair in found.pairs)
@@ -108,13 +109,29 @@ def _recovered(block: str, chunks: list[Chunk], known: Mapping[str, str], error:
     return found
 
 
-def _whole(slips: list[Mended], texts: list[str]) -> Block | None:
+def _whole(
+    slips: list[Mended], texts: list[str], chunks: list[Chunk], known: Mapping[str, str]
+) -> Block | None:
     """The block as YAML reads it once its slips are mended: it knows better what belongs together than its chunks do."""
     mended = "\n".join(texts) + "\n"
     try:
-        return Block(read_pairs(mended), mended, slips) if slips else None
+        pairs = read_pairs(mended) if slips else []
     except YamlError:
         return None
+    return Block(pairs, mended, slips) if slips and not _swallows(pairs, chunks, known) else None
+
+
+def _swallows(pairs: list[Pair], chunks: list[Chunk], known: Mapping[str, str]) -> bool:
+    """Whether lines of known keys are the words of a text, which a mended value below them closed by chance."""
+    begun = {pair.line: pair for pair in pairs}
+    last: Pair | None = None
+    for chunk in chunks:
+        head = split_head(chunk.lines[0])
+        if chunk.at + 1 in begun:
+            last = begun[chunk.at + 1]
+        elif head and canonical(head.name, known) and last is not None and isinstance(last.value, str):
+            return True
+    return False
 
 
 def _read_chunk(text: str) -> tuple[list[Pair], YamlError | None]:
