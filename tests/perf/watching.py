@@ -44,10 +44,10 @@ MB = 1_000_000
 
 
 @contextmanager
-def keeper(place: Place, name: str, root: Path) -> Iterator[Watched]:
-    """`vaultkeeper watch` with `settle` 0, in the environment of that name."""
+def keeper(place: Place, name: str, root: Path, **settings: object) -> Iterator[Watched]:
+    """`vaultkeeper watch` with these settings, in the environment of that name."""
     with patch.dict(os.environ, place.env(name)):
-        watched = Watched(root, settle=0)
+        watched = Watched(root, **settings)
     try:
         yield watched
     finally:
@@ -103,7 +103,7 @@ def one_save(place: Place) -> Iterator[Row]:
     moved: list[float] = []
     paged: list[float] = []
     bare: list[float] = []
-    with keeper(place, "save", root) as watched, bare_handler(bare_root):
+    with keeper(place, "save", root, settle=0) as watched, bare_handler(bare_root):
         for file, other in zip(active_notes(root)[:saves], active_notes(bare_root)[:saves], strict=True):
             since = len(watched.events)
             closed = save(file, "status: active", "status: archived")
@@ -196,7 +196,7 @@ def memory(place: Place) -> Iterator[Row]:
     count, saves, at_once = place.size(10_000), place.size(10_000), 20
     root = place.settled_vault("memory", count)
     files = active_notes(root)[:at_once]
-    with keeper(place, "memory", root) as watched:
+    with keeper(place, "memory", root, settle=0) as watched:
         process = psutil.Process(watched.process.pid)
         _until_idle(process)
         held: list[int] = [process.memory_info().rss]

@@ -3,68 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from vaultkeeper.core import page_words as words
 from vaultkeeper.core.format import Format, Language
 from vaultkeeper.core.links import Resolver, link_text
 from vaultkeeper.core.note import Entry, NotePath, Record
+from vaultkeeper.core.page_rows import Row
 from vaultkeeper.core.slug import split_path, stem_of
 
 PAGE_ENTRIES: Final = 500
 """Entries on one page before it is split: LT-52."""
-
-
-class Row(NamedTuple):
-    """One memory as lists sort it: by importance, highest first, then title, then id, all by code point (K-7)."""
-
-    rank: int
-    """The importance, negated."""
-    title: str
-    id: str
-    path: NotePath
-    record: Record
-
-
-def rows_of(entries: Mapping[NotePath, Entry]) -> list[Row]:
-    """Every memory once, sorted; of several notes with one id, the first by path (LT-37)."""
-    chosen: dict[str, Entry] = {}
-    for entry in entries.values():
-        if entry.kind == "memory" and entry.record is not None:
-            other = chosen.setdefault(entry.record.id, entry)
-            if entry.path < other.path:
-                chosen[entry.record.id] = entry
-    rows = [row for entry in chosen.values() if (row := _row(entry)) is not None]
-    rows.sort()
-    return rows
-
-
-def renew_rows(rows: list[Row], changed: Collection[tuple[Entry | None, Entry | None]]) -> None:
-    """Bring the rows of an earlier catalog up to date, as `rows_of` would give them; no id may stand in two notes.
-
-    Args:
-        rows: sorted; changed in place.
-        changed: each entry that is another one now, before and after.
-    """
-    for before, _ in changed:
-        old = _row(before)
-        at = bisect_left(rows, old[:4], key=lambda row: row[:4]) if old is not None else len(rows)
-        if old is not None and at < len(rows) and rows[at][:4] == old[:4]:
-            del rows[at]
-    for _, after in changed:
-        new = _row(after)
-        if new is not None:
-            rows.insert(bisect_left(rows, new[:4], key=lambda row: row[:4]), new)
-
-
-def _row(entry: Entry | None) -> Row | None:
-    if entry is None or entry.kind != "memory" or entry.record is None:
-        return None
-    record = entry.record
-    return Row(-(record.importance or 0), record.title, record.id, entry.path, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +23,11 @@ class Section:
     """One list of a page under a heading."""
 
     title: str
-    lines: Sequence[str]
+    rows: Sequence[Row]
+    facts: Facts
 
 
-def cut(sections: Iterable[Section], language: Language) -> list[list[str]]:
+def cut(topic: str, sections: Iterable[Section], lines: EntryLines, language: Language) -> list[list[str]]:
     """The sections as Markdown blocks, in as many pages as 500 entries each allow; one page without blocks for none.
 
     Only the first part of a list tells its length, so that one more entry changes as few pages as possible.
@@ -84,25 +36,59 @@ def cut(sections: Iterable[Section], language: Language) -> list[list[str]]:
     room = PAGE_ENTRIES
     for section in sections:
         at = 0
-        while at < len(section.lines):
+        while at < len(section.rows):
             if room == 0:
                 pages.append([])
                 room = PAGE_ENTRIES
-            part = section.lines[at : at + room]
+            part = section.rows[at : at + room]
             again = section.title + words.CONTINUED[language]
-            pages[-1].append(headed(again if at else words.counted(section.title, len(section.lines)), part))
+            title = again if at else words.counted(section.title, len(section.rows))
+            pages[-1].append(
+                _under(writable(title), lines.listed((topic, section.title, at), part, section.facts))
+            )
             room -= len(part)
             at += len(part)
     return pages
 
 
+def writable(text: str) -> str:
+    """The text without lone surrogates, which a title may hold and a file cannot."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def headed(title: str, lines: Sequence[str], level: int = 2) -> str:
     """A heading with its list below."""
-    return "#" * level + f" {title}\n\n" + "\n".join(lines)
+    return "#" * (level - 2) + _under(title, "\n".join(lines))
 
 
-LineCache = dict[tuple[NotePath, bool, bool], tuple[Record, str]]
-"""Lines as they were last written, by path, `typed` and `stated`, with the record they tell."""
+def _under(title: str, text: str) -> str:
+    return f"## {title}\n\n{text}"
+
+
+class Facts(NamedTuple):
+    """Which facts entries tell, which hangs on what their page mixes."""
+
+    typed: bool = False
+    """Whether the page mixes types, so that an entry names its own."""
+    stated: bool = False
+    """Whether the page mixes statuses."""
+    dated: bool = False
+    """Whether the day of the last change is told."""
+
+
+@dataclass(slots=True)
+class LineCache:
+    """What was last written, kept from one call to the next; only good while the same file names are shared."""
+
+    lines: dict[tuple[NotePath, Facts], tuple[Record, str]] = field(default_factory=dict)
+    """Lines by path and facts, with the record they tell."""
+    parts: dict[tuple[str, str, int], tuple[Sequence[Row], str]] = field(default_factory=dict)
+    """Parts of lists by topic, heading and offset, with the rows they list."""
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.lines.clear()
+        self.parts.clear()
 
 
 class EntryLines:
@@ -117,7 +103,7 @@ class EntryLines:
         reserved: re.Pattern[str],
         cache: LineCache | None = None,
     ) -> None:
-        self._cache: LineCache = {} if cache is None else cache
+        self._cache = LineCache() if cache is None else cache
         self._entries = entries
         self._fmt = fmt
         self._language = language
@@ -150,37 +136,46 @@ class EntryLines:
         name = path[path.rfind("/") + 1 :]
         return len(name) <= _LONGEST_PAGE_NAME and bool(self._reserved.fullmatch(name))
 
-    def entry(self, row: Row, *, typed: bool = False, stated: bool = False, dated: bool = False) -> str:
-        """`- link · facts`; which facts depends on what the page mixes.
+    def listed(self, name: tuple[str, str, int], rows: Sequence[Row], facts: Facts) -> str:
+        """The lines of part of a list, which has a name of its own."""
+        known = self._cache.parts.get(name)
+        if (
+            known is not None and known[0] == rows
+        ):  # fast, since rows that did not change are the same objects
+            return known[1]
+        text = writable("\n".join(self._entry(row, facts) for row in rows))
+        self._cache.parts[name] = rows, text
+        return text
 
-        Args:
-            row: the memory.
-            typed: whether the page mixes types, so that the entry names its own.
-            stated: whether the page mixes statuses.
-            dated: whether the day of the last change is told.
-        """
-        if dated:
-            return self._written(row, row.record.updated_at[:10], typed=typed, stated=stated)
-        cached = self._cache.get((row.path, typed, stated))
+    def _entry(self, row: Row, facts: Facts) -> str:
+        """`- link · facts`."""
+        cached = self._cache.lines.get((row.path, facts))
         if cached is not None and cached[0] is row.record:
             return cached[1]
-        line = self._written(row, "", typed=typed, stated=stated)
-        self._cache[row.path, typed, stated] = row.record, line
+        line = self._written(row, facts)
+        self._cache.lines[row.path, facts] = row.record, line
         return line
 
-    def _written(self, row: Row, day: str, *, typed: bool, stated: bool) -> str:
+    def _written(self, row: Row, told: Facts) -> str:
         record = row.record
-        key = (day, typed and record.type, stated and record.status, record.importance, record.pinned)
+        day = record.updated_at[:10] if told.dated else ""
+        key = (
+            day,
+            told.typed and record.type,
+            told.stated and record.status,
+            record.importance,
+            record.pinned,
+        )
         facts = self._facts.get(key)
         if facts is None:
-            facts = self._facts[key] = self._facts_of(record, day, typed=typed, stated=stated)
+            facts = self._facts[key] = self._facts_of(record, day, told)
         return f"- {self.link(row.path, row.title)}{facts}"
 
-    def _facts_of(self, record: Record, day: str, *, typed: bool, stated: bool) -> str:
+    def _facts_of(self, record: Record, day: str, told: Facts) -> str:
         facts = [day] if day else []
-        if typed:
+        if told.typed:
             facts.append(self._types.get(record.type, record.type))
-        if stated and record.status != self._fmt.adopted_status:
+        if told.stated and record.status != self._fmt.adopted_status:
             facts.append(self._statuses.get(record.status, record.status))
         if record.importance is not None:
             facts.append(words.importance(record.importance, self._language))

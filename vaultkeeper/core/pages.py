@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from heapq import nlargest
 from typing import Final
 
 from vaultkeeper.core import page_words as words
@@ -15,7 +14,8 @@ from vaultkeeper.core.format import Bilingual, Format, Language, Word
 from vaultkeeper.core.links import Resolver
 from vaultkeeper.core.note import Entry, NotePath, Record
 from vaultkeeper.core.page_health import health_blocks
-from vaultkeeper.core.page_lines import EntryLines, LineCache, Row, Section, cut, plain, rows_of
+from vaultkeeper.core.page_lines import EntryLines, Facts, LineCache, Section, cut, plain, writable
+from vaultkeeper.core.page_rows import Rows
 from vaultkeeper.core.slug import same_name_key, split_path
 
 HEALTH_KEY: Final = "health"
@@ -116,7 +116,7 @@ def render_pages(
     health: Sequence[Finding],
     *,
     only: Collection[str] | None = None,
-    rows: Sequence[Row] | None = None,
+    rows: Rows | None = None,
     cache: LineCache | None = None,
 ) -> tuple[Page, ...]:
     """The index pages as they should be now; the same records give the same bytes on every machine (K-7).
@@ -128,7 +128,7 @@ def render_pages(
         resolver: over the same files as `entries`.
         health: all findings that are known.
         only: keys of the pages wanted (`page_keys`, `HEALTH_KEY`); None: all.
-        rows: what `rows_of` gives for the entries, where that is known.
+        rows: those of the entries, where they are known.
         cache: lines of an earlier call, renewed here; only good while the same file names are shared as then.
 
     Returns:
@@ -137,13 +137,13 @@ def render_pages(
     wanted = [topic for topic in _topics(fmt) if only is None or topic.key in only]
     lines = EntryLines(entries, fmt, language, resolver, _page_name(fmt), cache)
     if rows is None:
-        rows = rows_of(entries)
+        rows = Rows(entries)
     pages: list[Page] = []
     for topic in wanted:
         if topic.key == HEALTH_KEY:
-            parts = [health_blocks(entries, lines, health, language)]
+            parts = [[writable(block) for block in health_blocks(entries, lines, health, language)]]
         else:
-            parts = cut(_sections(topic, rows, lines, fmt, language), language)
+            parts = cut(topic.key, _sections(topic, rows, fmt, language), lines, language)
         pages += _bound(topic, parts, fmt, language)
     return tuple(pages)
 
@@ -171,60 +171,27 @@ def _bound(topic: _Topic, parts: Sequence[Sequence[str]], fmt: Format, language:
             turning.append(f"[[{_path_of(fmt, topic, number + 1)[:-3]}|{words.AFTER[language]}]]")
         turn = [" · ".join(turning)] if turning else []
         told = [words.NOTICE[language], *turn, *(blocks or [words.NONE_YET[language]]), *turn]
-        # A lone surrogate in a title could not be written to a file.
-        block = "\n\n".join(told).encode("utf-8", "replace").decode()
-        yield Page(_path_of(fmt, topic, number), block, f"# {_numbered(topic.title[language], number)}\n")
+        yield Page(
+            _path_of(fmt, topic, number), "\n\n".join(told), f"# {_numbered(topic.title[language], number)}\n"
+        )
 
 
-def _sections(
-    topic: _Topic, rows: Sequence[Row], lines: EntryLines, fmt: Format, language: Language
-) -> Iterable[Section]:
+def _sections(topic: _Topic, rows: Rows, fmt: Format, language: Language) -> Iterator[Section]:
     kind, _, word = topic.key.partition(":")
     title = topic.title[language]
     match kind:
-        case "type":
-            return _by_status([row for row in rows if row.record.type == word], lines, fmt, language)
+        case "type":  # a list for each status, in the format's order, so that what holds now stands first
+            for status in fmt.statuses:
+                yield Section(status.label[language], rows.of_status(status.name, word), Facts())
         case "status":
-            chosen = [row for row in rows if row.record.status == word]
-            return [Section(title, [lines.entry(row, typed=True) for row in chosen])]
-        case "tags":
-            return _by_tag(rows, lines)
+            yield Section(title, rows.of_status(word), Facts(typed=True))
+        case "tags":  # without `#`: a live tag would count the page itself among its notes
+            for tag, tagged in rows.tagged():
+                yield Section(plain(tag), tagged, _MIXED)
         case "recent":
-            return [
-                Section(
-                    title, [lines.entry(row, typed=True, stated=True, dated=True) for row in _newest(rows)]
-                )
-            ]
+            yield Section(title, rows.newest(RECENT_ENTRIES), Facts(typed=True, stated=True, dated=True))
         case _:
-            chosen = [row for row in rows if row.record.pinned] if kind == "pinned" else list(rows)
-            return [Section(title, _mixed(chosen, lines))]
+            yield Section(title, rows.pinned if kind == "pinned" else rows.all, _MIXED)
 
 
-def _mixed(rows: Sequence[Row], lines: EntryLines) -> list[str]:
-    return [lines.entry(row, typed=True, stated=True) for row in rows]
-
-
-def _by_status(rows: Sequence[Row], lines: EntryLines, fmt: Format, language: Language) -> Iterator[Section]:
-    """A list for each status, in the format's order, so that what holds now stands first."""
-    for word in fmt.statuses:
-        chosen = [row for row in rows if row.record.status == word.name]
-        yield Section(word.label[language], [lines.entry(row) for row in chosen])
-
-
-def _by_tag(rows: Sequence[Row], lines: EntryLines) -> Iterator[Section]:
-    """A list for each tag, without `#`: a live tag would count the page itself among its notes."""
-    tagged: dict[str, list[str]] = {}
-    for row in rows:
-        line = lines.entry(row, typed=True, stated=True)
-        for tag in row.record.tags:
-            tagged.setdefault(tag, []).append(line)
-    for tag in sorted(tagged):
-        yield Section(plain(tag), tagged[tag])
-
-
-def _newest(rows: Sequence[Row]) -> list[Row]:
-    """The rows changed last, newest first, equally new ones by title and id."""
-    updated: Callable[[Row], str] = lambda row: row.record.updated_at  # noqa: E731
-    since = min(nlargest(RECENT_ENTRIES, map(updated, rows)), default="")
-    recent = sorted((row for row in rows if updated(row) >= since), key=lambda row: (row.title, row.id))
-    return sorted(recent, key=updated, reverse=True)[:RECENT_ENTRIES]
+_MIXED: Final = Facts(typed=True, stated=True)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from vaultkeeper.core.errors import VaultkeeperError
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
 
 MAX_NODES = 10_000
 """How many nodes aliases may expand to: K-16."""
@@ -192,13 +196,24 @@ class _Event(NamedTuple):
 
 def _events(text: str) -> Iterator[_Event]:
     """The parser's events in this module's terms; ruamel.yaml is loaded at the first call only, for a faster start."""
-    from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     try:
-        yield from map(_plain_event, YAML(typ="safe").parse(text))
+        yield from map(_plain_event, _parser_class()(typ="safe").parse(text))
     except YAMLError as error:
         raise _told(error, text) from error
+
+
+@lru_cache(maxsize=1)
+def _parser_class() -> type[YAML]:
+    """ruamel.yaml's front without its plug-ins: it would look for them on disk anew for every text."""
+    from ruamel.yaml import YAML
+
+    class Bare(YAML):
+        def official_plug_ins(self) -> list[str]:
+            return []
+
+    return Bare
 
 
 def _told(error: Exception, text: str) -> YamlError:

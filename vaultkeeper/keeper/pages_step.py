@@ -12,7 +12,8 @@ from vaultkeeper.core.errors import VaultkeeperError
 from vaultkeeper.core.finding import Finding, found
 from vaultkeeper.core.note import Entry, NotePath
 from vaultkeeper.core.page_health import lasting
-from vaultkeeper.core.page_lines import LineCache, Row, renew_rows, rows_of
+from vaultkeeper.core.page_lines import LineCache
+from vaultkeeper.core.page_rows import Rows
 from vaultkeeper.core.page_text import BEGIN, END, MarkersDamagedError, Spliced, resplice, splice
 from vaultkeeper.core.pages import HEALTH_KEY, Page, page_keys, render_pages, surplus
 from vaultkeeper.core.text import NotTextError, decode, encode
@@ -32,11 +33,11 @@ class PagesStep:
         """Trouble with single pages: damaged markers, a person's words inside the block."""
         self.restored: dict[NotePath, str | None] = {}
         """Digests of files as an undo left them, which the catalog may not have known; None: taken away."""
-        self._lines: LineCache = {}
+        self._lines = LineCache()
         """What the lists say, until a file name comes to be shared or is no longer."""
         self._blocks: dict[NotePath, tuple[str, str]] = {}
         """Blocks that pages are known to hold, with the digests of those files."""
-        self._rows: list[Row] | None = None
+        self._rows: Rows | None = None
         self._wanted: dict[NotePath, str] = {}
         """Blocks of the pages that are about to be written."""
         self._health: tuple[Finding, ...] | None = None
@@ -65,9 +66,9 @@ class PagesStep:
             self._lines.clear()
             self._rows = None
         if self._rows is None or self._doubled:
-            self._rows = rows_of(self.census.catalog.entries)
+            self._rows = Rows(self.census.catalog.entries)
         else:
-            renew_rows(self._rows, self.census.touched.values())
+            self._rows.renew(self.census.touched.values())
 
     def preview(
         self, catalog: Catalog, health: Sequence[Finding], *, ignore_holds: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -53,6 +55,33 @@ class Prepared:
     taken: bool
 
 
+class Names:
+    """The names in one folder, where those that differ by case or normalisation only count as the same (K-25)."""
+
+    def __init__(self, found: Sequence[str]) -> None:
+        keys = same_name_key("/".join(found)).split("/")  # all at once: a folder may hold thousands
+        self._names = dict(zip(keys, found, strict=True)) if found else {}
+        all_differ = len(self._names) == len(found)
+        self._shared = set() if all_differ else {key for key, times in Counter(keys).items() if times > 1}
+        """Keys that several names have; one of them is in `_names`."""
+
+    def add(self, name: str) -> None:
+        """Have a name counted as taken."""
+        key = same_name_key(name)
+        if self._names.setdefault(key, name) != name:
+            self._shared.add(key)
+
+    def has(self, name: str, *, besides: str) -> bool:
+        """Whether the name is taken by another file than the one of the name `besides`.
+
+        A disk that is blind to case may have that file under another spelling.
+        """
+        key = same_name_key(name)
+        if key not in self._names:
+            return False
+        return key in self._shared or not besides or same_name_key(besides) != key
+
+
 @dataclass(slots=True)
 class Group:
     """Actions that do not depend on one another, so that all can be written down before the first is done."""
@@ -60,8 +89,8 @@ class Group:
     items: list[Prepared | Receipt] = field(default_factory=list)
     places: set[str] = field(default_factory=set)
     """Keys of all names that the actions use."""
-    names: dict[str, dict[str, set[str]]] = field(default_factory=dict)
-    """Names by key in the folders where something will stand."""
+    names: dict[str, Names] = field(default_factory=dict)
+    """Names in the folders where something will stand."""
     size: int = 0
 
     def concerns(self, action: Action) -> bool:
@@ -74,7 +103,7 @@ class Group:
         self.places |= {same_name_key(action.path), same_name_key(target)}
         folder, name = split_path(target)
         if folder in self.names:
-            self.names[folder].setdefault(same_name_key(name), set()).add(name)
+            self.names[folder].add(name)
 
 
 def prepare(tree: Tree, wish: Wish, number: int, group: Group) -> Prepared | Receipt:
@@ -121,25 +150,20 @@ def _free_place(tree: Tree, action: Action, group: Group) -> NotePath:
     folder = split_path(wanted)[0]
     if folder not in group.names:
         group.names[folder] = _names(tree, folder)
-    taken = group.names[folder]
-    own: set[str] = set()
+    taken, own = group.names[folder], ""
     if action.op != "create" and split_path(action.path)[0] == folder:
-        name = split_path(action.path)[1]
-        alike = taken.get(same_name_key(name), set())
-        own = {name} if name in alike else alike  # a disk that is blind to case has it under another name
+        own = split_path(action.path)[1]
     place, number = wanted, 1
-    while taken.get(same_name_key(split_path(place)[1]), own) - own:
+    while taken.has(split_path(place)[1], besides=own):
         number += 1
         place = NotePath(numbered(wanted, number))
     return place
 
 
-def _names(tree: Tree, folder: str) -> dict[str, set[str]]:
-    names: dict[str, set[str]] = {}
+def _names(tree: Tree, folder: str) -> Names:
     with suppress(FileNotFoundError), tree.folder(folder) as opened:
-        for name in tree.disk.names(opened):
-            names.setdefault(same_name_key(name), set()).add(name)
-    return names
+        return Names(tree.disk.names(opened))
+    return Names([])
 
 
 def _intent(wish: Wish, before: Snapshot | None, target: NotePath, number: int) -> Intent:
