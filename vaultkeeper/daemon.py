@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultkeeper.core.errors import FormatError, UserError, VaultBusyError
+from vaultkeeper.core.errors import NoVaultError, UserError, VaultBusyError
 from vaultkeeper.core.format import Format
 from vaultkeeper.formats.registry import FORMATS
 from vaultkeeper.store.folders import AppFolders, app_folders, vault_cache, vault_state
@@ -54,18 +54,19 @@ def format_at(root: Path) -> Format:
 
     Raises:
         UserError: it is no folder, or not there.
-        FormatError: it is no vault, or another product's; nothing may be touched.
+        NoVaultError: it is no vault.
+        FormatError: it is another product's, or its marker cannot be read; nothing may be touched.
     """
     from vaultkeeper.store.marker import read_marker
 
     if not root.exists():
-        raise UserError(f"{root} does not exist")
+        raise UserError(f"{root} does not exist; look whether the path is right and its disk is there")
     if not root.is_dir():
         raise UserError(f"{root} is a file, not a folder")
     for fmt in FORMATS.values():
         if read_marker(root, fmt).is_vault:
             return fmt
-    raise FormatError(str(root), "no vault stands here; `vaultkeeper init` makes one")
+    raise NoVaultError(str(root))
 
 
 def choose_vault(given: str | None) -> Path:

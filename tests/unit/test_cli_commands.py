@@ -41,7 +41,7 @@ class FakeDaemon(types.ModuleType):
         super().__init__("vaultkeeper.daemon")
         self.vault = vault
         self.calls: list[tuple[object, ...]] = []
-        self.answer: dict[str, Any] = {"path": "x.md", "batch": "b1", "actions": [MOVE]}
+        self.answer: dict[str, Any] = {"path": "x.md", "batch": "b1", "actions": [MOVE], "ok": True}
         self.error: BaseException | None = None
         self.events: list[dict[str, object]] = []
         self.registered: list[Path] = []

@@ -190,7 +190,7 @@ def test_progress_shows_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> N
         (errors.VaultBusyError("/v", 12, "desk"), "process 12 on desk"),
         (errors.ChangedMeanwhileError("a.md"), "try again"),
         (errors.VaultUnavailableError("/v", "gone"), "network share"),
-        (errors.FormatError("/v", "no marker"), "vaultkeeper init"),
+        (errors.NoVaultError("/v"), "vaultkeeper init"),
     ],
 )
 def test_every_error_says_what_to_do(error: errors.VaultkeeperError, part: str) -> None:

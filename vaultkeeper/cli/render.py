@@ -198,7 +198,7 @@ def advice(error: BaseException, language: Language) -> str:
                 "没有改动任何东西；检查磁盘、网络盘或云盘是否在线，然后重试。",
                 "Look whether its disk, network share or cloud folder is there, then try again.",
             )[language]
-        case errors.FormatError():
+        case errors.NoVaultError():
             return Bilingual(
                 "用 vaultkeeper init 新建仓库，或指定另一个文件夹。",
                 "Make a vault with `vaultkeeper init PATH`, or name another folder.",

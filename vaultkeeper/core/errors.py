@@ -47,6 +47,13 @@ class FormatError(VaultkeeperError):
         self.reason = reason
 
 
+class NoVaultError(FormatError):
+    """No vault stands at that folder; make one, or name another."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "no vault stands here")
+
+
 class ConflictError(VaultkeeperError):
     """Somebody else wrote, or holds what is needed (exit code 3 at the command line)."""
 

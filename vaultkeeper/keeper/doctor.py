@@ -58,6 +58,7 @@ def _vault_checks(vault: Path, tools: Callable[[], Tools]) -> Iterator[Check]:
         "a batch was interrupted" if half else "every batch is closed",
         "`vaultkeeper tidy` finishes it or takes it back" if half else "",
     )
+    yield _journal(kept)
     yield Check(
         "catalog",
         True,
@@ -72,6 +73,17 @@ def _vault_checks(vault: Path, tools: Callable[[], Tools]) -> Iterator[Check]:
     yield Check(
         "free space", free > LOW_SPACE, f"{free // 1_000_000:,} MB", "" if free > LOW_SPACE else "make room"
     )
+
+
+def _journal(kept: Tools) -> Check:
+    damaged = kept.journal.damaged()
+    if not damaged:
+        return Check("journal", True, "every line can be read")
+    (name, line), more = damaged[0], len(damaged) - 1
+    others = f", and {more} more" if more else ""
+    where = f"{kept.fmt.private}/journal/{name}"
+    fix = "mend or delete it; every other line counts all the same"
+    return Check("journal", False, f"{where}: line {line} is torn or no entry{others}", fix)
 
 
 def _folder_checks(folders: AppFolders) -> Iterator[Check]:

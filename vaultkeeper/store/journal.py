@@ -126,6 +126,15 @@ class Journal:
         newest_first = (entry for entry in self._backwards(note_id) if note_id in {None, entry.get("id")})
         return list(islice(newest_first, limit))[::-1]
 
+    def damaged(self) -> list[tuple[str, int]]:
+        """Lines that `read` passes over, such as a torn one: name of the file and number of the line, from 1."""
+        return [
+            (f"{month}.jsonl", number)
+            for month in sorted(self._months())
+            for number, line in enumerate(self._lines(month), start=1)
+            if line.strip() and _entry(line) is None
+        ]
+
     def _backwards(self, note_id: str | None) -> Iterator[dict[str, str]]:
         """All entries, the newest first; those that cannot be of that note may be left out."""
         telling = note_id.encode() if note_id and re.fullmatch(r"\w+", note_id, re.ASCII) else b""

@@ -50,7 +50,9 @@ def read_marker(root: Path, fmt: Format) -> MarkerState:
     product = document.get("product")
     if product != fmt.marker.product:
         whose = "names no product" if product is None else f"belongs to another product, {product!r}"
-        raise FormatError(str(file), f"{whose}; a vault of this format has {fmt.marker.product!r}")
+        raise FormatError(
+            str(file), f"{whose}; a vault of this format has {fmt.marker.product!r}: name another folder"
+        )
     _check_version(file, document.get("schemaVersion"), fmt)
     return MarkerState(True, document)
 

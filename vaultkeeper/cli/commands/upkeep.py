@@ -86,8 +86,10 @@ def rebuild_command(*, vault: str | None, dry_run: bool, as_json: bool) -> None:
 @click.command("doctor", epilog=example("vaultkeeper doctor ~/Notes"))
 @vault_argument
 @json_option
-def doctor_command(*, vault: str | None, as_json: bool) -> None:
-    """Look whether vaultkeeper can work here, and what hinders it."""
+def doctor_command(*, vault: str | None, as_json: bool) -> int:
+    """Look for what hinders vaultkeeper here; exits with 1 if any."""
     from vaultkeeper import daemon
 
-    answer(daemon.read(daemon.choose_vault(vault), "doctor", {}), views.facts, as_json=as_json)
+    document = daemon.read(daemon.choose_vault(vault), "doctor", {})
+    answer(document, views.facts, as_json=as_json)
+    return int(not document["ok"])
