@@ -252,16 +252,19 @@ def user_settings(config: Path) -> dict[str, object]:
     return read_user_file(config / USER_FILE)
 
 
-def set_user_setting(config: Path, key: str, text: str) -> Result:
-    """Change one setting of this user.
+def set_user_setting(config: Path, key: str, text: str, *, dry_run: bool = False) -> Result:
+    """Change one setting of this user, or only say what it would be.
 
     Raises:
         UserError: see `set_setting` and `user_settings`.
     """
     file = config / USER_FILE
-    with turn_at(file):
+    if dry_run:
         changed = set_setting(read_user_file(file), key, text)
-        write_user_file(file, changed)
+    else:
+        with turn_at(file):
+            changed = set_setting(read_user_file(file), key, text)
+            write_user_file(file, changed)
     return {
         "user": str(file),
         "key": key,

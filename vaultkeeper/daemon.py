@@ -152,8 +152,8 @@ def _doubt(tools: Tools) -> Doubt:
     return Doubt(str(tools.root), tools.state / "doubt.json", lambda: marker_there(tools), write_atomic)
 
 
-def init_vault(path: Path, format_id: str, language: str | None) -> Result:
-    """IF-1: make a vault, or what is missing of one; a second run makes nothing.
+def init_vault(path: Path, format_id: str, language: str | None, *, dry_run: bool = False) -> Result:
+    """IF-1: make a vault, or what is missing of one; a second run makes nothing. `dry_run` only says what (K-51).
 
     Raises:
         UserError: an unknown format, or a path that cannot be a vault.
@@ -169,7 +169,9 @@ def init_vault(path: Path, format_id: str, language: str | None) -> Result:
         raise UserError(f"a vault's language is zh or en, not {language!r}")
     root, now = path.expanduser().absolute(), write_time(_now())
     new = not (root / fmt.marker.path).exists()
-    created = make_vault(root, fmt, "en" if language == "en" else "zh", now)
+    created = make_vault(root, fmt, "en" if language == "en" else "zh", now, dry_run=dry_run)
+    if dry_run:
+        return {"vault": str(root), "format": fmt.id, "dry_run": True, "created": created}
     registry().add(root)
     if new:
         tools = _tools(root, fmt)
@@ -295,17 +297,21 @@ def config_get(vault: Path | None, key: str | None) -> Result:
     return describe_settings(user, own, os.environ, key)
 
 
-def config_set(vault: Path | None, key: str, value: str) -> Result:
-    """IF-10: change one setting of a vault, or of the user where no vault is given; only differences are written."""
+def config_set(vault: Path | None, key: str, value: str, *, dry_run: bool = False) -> Result:
+    """IF-10: change one setting of a vault, or of the user where no vault is given; only differences are written.
+
+    With `dry_run` it is only said what it would be, or why it cannot be (K-51).
+    """
     from vaultkeeper.config import describe_settings, set_setting, set_user_setting, user_settings
     from vaultkeeper.core.timestamps import write_time
     from vaultkeeper.store.marker import read_settings, write_settings
 
     if vault is None:
-        return set_user_setting(folders().config, key, value)
+        return set_user_setting(folders().config, key, value, dry_run=dry_run)
     fmt, user = format_at(vault), user_settings(folders().config)
     changed = set_setting(read_settings(vault, fmt), key, value, user)
-    write_settings(vault, fmt, changed, write_time(_now()))
+    if not dry_run:
+        write_settings(vault, fmt, changed, write_time(_now()))
     return {"vault": str(vault), **describe_settings(user, changed, os.environ, key)}
 
 

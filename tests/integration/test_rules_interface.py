@@ -506,3 +506,25 @@ def test_commands_that_only_read_work_beside_a_keeper(kit: Kit) -> None:
             assert done.returncode in {0, 1}, (args, done.stdout, done.stderr)
             assert "error" not in json.loads(done.stdout)
         assert kit.files() == before
+
+
+@pytest.mark.rule("K-51", "IF-1", "IF-10")
+def test_a_dry_run_of_init_and_of_a_setting_says_what_would_be_and_makes_nothing(
+    tmp_path: Path, home: Path
+) -> None:
+    root = tmp_path / "new"
+    said = ask("init", str(root), "--dry-run")
+    assert not root.exists()
+    assert ask("vaults")["vaults"] == []
+    made = ask("init", str(root))
+    assert said["created"] == made["created"] != []
+    before = {
+        file: file.read_bytes() for folder in (root, home) for file in folder.rglob("*") if file.is_file()
+    }
+    for scope in (("--vault", str(root)), ("--user",)):
+        assert ask("config", "set", "settle", "7", "--dry-run", *scope)["value"] == 7
+        assert cli("config", "set", "settle", "soon", "--dry-run", *scope).returncode == 2
+    after = {
+        file: file.read_bytes() for folder in (root, home) for file in folder.rglob("*") if file.is_file()
+    }
+    assert after == before

@@ -58,14 +58,16 @@ class FakeDaemon(types.ModuleType):
     def check_vault(self, vault: Path, progress: object = None) -> dict[str, Any]:
         return self._called("check", vault)
 
-    def init_vault(self, path: Path, format_id: str, language: str | None) -> dict[str, Any]:
-        return self._called("init", path, format_id, language)
+    def init_vault(
+        self, path: Path, format_id: str, language: str | None, *, dry_run: bool
+    ) -> dict[str, Any]:
+        return self._called("init", path, format_id, language, dry_run)
 
     def config_get(self, vault: Path | None, key: str | None) -> dict[str, Any]:
         return self._called("get", vault, key)
 
-    def config_set(self, vault: Path | None, key: str, value: str) -> dict[str, Any]:
-        return self._called("set", vault, key, value)
+    def config_set(self, vault: Path | None, key: str, value: str, *, dry_run: bool) -> dict[str, Any]:
+        return self._called("set", vault, key, value, dry_run)
 
     def schema(self, format_id: str) -> dict[str, Any]:
         return self._called("schema", format_id)
@@ -158,9 +160,9 @@ def test_every_command_has_json(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["tidy", "rebuild", "new", "set", "undo", "duplicates", "confirm", "reject", "archive", "stale", "restore",
-     "supersede", "conflict", "resolve", "merge", "adopt"],
+     "supersede", "conflict", "resolve", "merge", "adopt", "init", "config set"],
 )  # fmt: skip
-def test_every_command_that_changes_notes_has_dry_run(name: str) -> None:
+def test_every_command_that_changes_files_has_dry_run(name: str) -> None:
     assert any("--dry-run" in parameter.opts for parameter in COMMANDS[name].params)
 
 
@@ -324,7 +326,7 @@ def test_check_of_a_clean_vault_exits_with_0(daemon: FakeDaemon, capsys: pytest.
 @pytest.mark.rule("IF-1")
 def test_init_passes_format_and_language(daemon: FakeDaemon) -> None:
     assert run(["init", "new vault", "--language", "zh", "--json"]) == 0
-    assert daemon.calls == [("init", Path("new vault"), "longterm", "zh")]
+    assert daemon.calls == [("init", Path("new vault"), "longterm", "zh", False)]
 
 
 @pytest.mark.rule("K-50")
@@ -383,7 +385,7 @@ def test_settings_are_those_of_the_vault_or_of_the_user(daemon: FakeDaemon) -> N
     assert daemon.calls == [
         ("get", daemon.vault, "settle"),
         ("get", None, "settle"),
-        ("set", daemon.vault, "settle", "5"),
+        ("set", daemon.vault, "settle", "5", False),
     ]
 
 

@@ -110,7 +110,7 @@ def write_settings(root: Path, fmt: Format, settings: Mapping[str, object], now:
     write_atomic(file, object_bytes(document))
 
 
-def make_vault(root: Path, fmt: Format, language: Language, now: str) -> list[str]:
+def make_vault(root: Path, fmt: Format, language: Language, now: str, *, dry_run: bool = False) -> list[str]:
     """Make what a vault of the format has and this folder lacks; no file that exists is touched (LT-2).
 
     Args:
@@ -118,6 +118,7 @@ def make_vault(root: Path, fmt: Format, language: Language, now: str) -> list[st
         fmt: the format.
         language: of the texts that are made, and of a new vault.
         now: canonical time.
+        dry_run: only say what would be made (K-51).
 
     Returns:
         Vault-relative paths of what was made, in that order; empty when nothing was missing.
@@ -134,6 +135,8 @@ def make_vault(root: Path, fmt: Format, language: Language, now: str) -> list[st
         texts = [path for path in fmt.files if not _file_stands(root, path)]
         if state.is_vault and not wanted and not texts:
             return []
+        if dry_run:
+            return wanted + texts + [fmt.marker.path] * (not state.is_vault)
         _prove_usable(root, fmt)
         for folder in wanted:
             (root / folder).mkdir(parents=True, exist_ok=True)

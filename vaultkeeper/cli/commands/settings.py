@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from vaultkeeper.cli import views
-from vaultkeeper.cli.options import COMPLETE_VARIABLE, example, json_option, vault_option
+from vaultkeeper.cli.options import COMPLETE_VARIABLE, dry_run_option, example, json_option, vault_option
 from vaultkeeper.cli.output import answer, print_json
 from vaultkeeper.formats.registry import FORMATS
 
@@ -83,12 +83,17 @@ def get_setting(*, key: str, user: bool, vault: str | None, as_json: bool) -> No
 @click.argument("value")
 @_user_option
 @vault_option
+@dry_run_option
 @json_option
-def set_setting(*, key: str, value: str, user: bool, vault: str | None, as_json: bool) -> None:
+def set_setting(*, key: str, value: str, user: bool, vault: str | None, dry_run: bool, as_json: bool) -> None:
     """Change one setting."""
     from vaultkeeper import daemon
 
-    answer(daemon.config_set(_scope(vault, user=user), key, value), views.configured, as_json=as_json)
+    answer(
+        daemon.config_set(_scope(vault, user=user), key, value, dry_run=dry_run),
+        views.configured,
+        as_json=as_json,
+    )
 
 
 @config_command.command("list", epilog=example("vaultkeeper config list --user"))

@@ -20,12 +20,13 @@ from vaultkeeper.formats.registry import FORMATS
     "--format", "format_id", type=click.Choice(list(FORMATS)), default="longterm", show_default=True
 )
 @click.option("--language", type=click.Choice(["zh", "en"]), help="Language of headings and generated pages.")
+@dry_run_option
 @json_option
-def init_command(*, path: str, format_id: str, language: str | None, as_json: bool) -> None:
+def init_command(*, path: str, format_id: str, language: str | None, dry_run: bool, as_json: bool) -> None:
     """Make a folder a vault; existing files are left as they are."""
     from vaultkeeper import daemon
 
-    answer(daemon.init_vault(Path(path), format_id, language), views.facts, as_json=as_json)
+    answer(daemon.init_vault(Path(path), format_id, language, dry_run=dry_run), views.facts, as_json=as_json)
 
 
 @click.command(
